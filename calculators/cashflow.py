@@ -1,0 +1,340 @@
+"""Cash flow by month: payback, discounted payback, NPV, IRR and levelised cost.
+
+Conventions. Month m = 0, 1, ... has the price and volume level (1+g)^(m/12). A month's flow accrues evenly inside the
+month (so a payback is interpolated) and is discounted at its end with the monthly rate (1+r)^(1/12) - 1. Money out is
+negative. Payback counts the full capex at the start, whoever finances it; a loan adds its interest month by month, so
+capex is counted once and interest is not hidden. NPV and IRR use the money that really moves.
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calculators.profile import FLAT, Array, used_share
+from calculators.units import DAYS_PER_MONTH, MONTHS_PER_YEAR
+
+NEVER_MONTHS = 600
+"""A payback later than this (50 years) is 'never'."""
+
+_BLOCK = 60
+
+
+def monthly_rate(rate_per_year: npt.ArrayLike) -> Array:
+    """Monthly rate that compounds to the yearly one: (1 + r)^(1/12) - 1."""
+    return np.asarray(np.expm1(np.log1p(np.asarray(rate_per_year, dtype=float)) / MONTHS_PER_YEAR))
+
+
+def annuity_usd_per_month(principal_usd: npt.ArrayLike, rate_per_year: npt.ArrayLike, months: npt.ArrayLike) -> Array:
+    """Equal monthly payment of a loan, rate / 12 a month, paid at the month's end.
+
+    Formula: P i / (1 - (1+i)^-n) with i = rate / 12; P / n at a zero rate (the limit).
+    """
+    i = np.asarray(rate_per_year, dtype=float) / MONTHS_PER_YEAR
+    n = np.asarray(months, dtype=float)
+    safe = np.where(i > 0, i, 1.0)
+    factor = np.where(i > 0, safe / -np.expm1(-n * np.log1p(safe)), 1.0 / n)
+    return np.asarray(principal_usd * factor)
+
+
+def loan_balance_usd(
+    principal_usd: npt.ArrayLike, rate_per_year: npt.ArrayLike, months: npt.ArrayLike, paid: npt.ArrayLike
+) -> Array:
+    """Balance left after ``paid`` monthly payments; 0 from the last payment on.
+
+    Formula: P ((1+i)^n - (1+i)^k) / ((1+i)^n - 1); P (1 - k/n) at a zero rate.
+    """
+    i = np.asarray(rate_per_year, dtype=float) / MONTHS_PER_YEAR
+    n = np.asarray(months, dtype=float)
+    k = np.minimum(np.asarray(paid, dtype=float), n)
+    safe = np.where(i > 0, i, 1.0)
+    # written with decaying powers: (1+i)^n overflows for a long loan at a high rate
+    share = np.where(i > 0, np.expm1((k - n) * np.log1p(safe)) / np.expm1(-n * np.log1p(safe)), 1.0 - k / n)
+    return np.asarray(principal_usd * share)
+
+
+@dataclass(frozen=True)
+class FlowTerms:
+    """All that the months depend on; every number may be an array, all broadcast together.
+
+    demand_requests_per_month: what may move to own machines at month 0; infinity = as much as they can take.
+    capacity_requests_per_month: planned, i.e. utilization x capacity x availability; 0 where nothing runs.
+    api_usd_per_request: what the API would charge for a served request at month 0.
+    running_usd_per_month: paid whether used or not. principal_usd: part of the capex that a loan pays.
+    """
+
+    api_usd_per_request: Array
+    demand_requests_per_month: Array
+    capacity_requests_per_month: Array
+    rented_share: Array
+    price_change_per_year: Array
+    demand_growth_per_year: Array
+    licence_share: Array
+    running_usd_per_month: Array
+    capex_usd: Array
+    residual_usd: Array
+    principal_usd: Array
+    loan_rate_per_year: Array
+    loan_months: Array
+    horizon_months: Array
+    discount_rate_per_year: Array
+    weights: tuple[float, ...] = FLAT
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Broadcast shape of all numbers."""
+        return np.broadcast_shapes(*(np.shape(getattr(self, f.name)) for f in fields(self) if f.name != "weights"))
+
+    def take(self, mask: npt.NDArray[np.bool_]) -> "FlowTerms":
+        """The terms where the mask (of ``shape``) is true, flattened."""
+        shape = self.shape
+        values: dict[str, Any] = {
+            f.name: np.broadcast_to(getattr(self, f.name), shape)[mask] for f in fields(self) if f.name != "weights"
+        }
+        return replace(self, **values)
+
+    def served_requests(self, months: npt.ArrayLike) -> Array:
+        """Requests served by own machines in each month; shape (..., months), or (..., 1) when no month differs."""
+        cap = self.capacity_requests_per_month[..., None]
+        growth = np.log1p(self.demand_growth_per_year)[..., None] / MONTHS_PER_YEAR
+        m = np.asarray(months, dtype=float) if np.any(growth != 0) else np.zeros(1)
+        demand = self.demand_requests_per_month[..., None] * np.exp(growth * m)
+        load = np.divide(demand, cap, out=np.zeros(np.broadcast_shapes(demand.shape, cap.shape)), where=cap > 0)
+        return np.asarray(cap * used_share(self.weights, self.rented_share[..., None], load))
+
+    def price_level(self, months: npt.ArrayLike) -> Array:
+        """API price relative to month 0: (1+g)^(m/12); shape (..., months)."""
+        change = np.log1p(self.price_change_per_year)[..., None] / MONTHS_PER_YEAR
+        if not np.any(change != 0):
+            return np.ones((*change.shape[:-1], 1))
+        return np.exp(change * np.asarray(months, dtype=float))
+
+    def interest_usd(self, months: npt.ArrayLike) -> Array:
+        """Interest paid at the end of each month; shape (..., months)."""
+        if not np.any(self.principal_usd > 0):
+            return np.zeros(1)
+        i = self.loan_rate_per_year[..., None] / MONTHS_PER_YEAR
+        m = np.asarray(months, dtype=float)
+        return loan_balance_usd(
+            self.principal_usd[..., None], self.loan_rate_per_year[..., None], self.loan_months[..., None], m) * i
+
+    def operating_saving_usd(self, months: npt.ArrayLike) -> Array:
+        """API value of the served tokens less licence and running cost, before any interest; shape (..., months)."""
+        value = self.api_usd_per_request[..., None] * self.price_level(months) * self.served_requests(months)
+        return np.asarray(value * (1.0 - self.licence_share[..., None]) - self.running_usd_per_month[..., None])
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Outcome of a cash flow; arrays of the terms' shape. ``payback_months`` is infinity for 'never'."""
+
+    payback_months: Array
+    discounted_payback_months: Array
+    npv_usd: Array
+    peak_month: Array
+    peak_usd: Array
+    final_usd: Array
+    first_saving_usd: Array
+
+    @property
+    def payback_days(self) -> Array:
+        """Days until the cumulative flow is zero; infinity for never."""
+        return self.payback_months * DAYS_PER_MONTH
+
+
+def _first_zero(cumulative: Array, start: Array, first_month: int) -> Array:
+    """Months until the cumulative flow (ends of months) first reaches zero, interpolated; infinity if it does not."""
+    reached = cumulative >= 0
+    index = np.argmax(reached, axis=-1)
+    any_reached = np.any(reached, axis=-1)
+    at = np.take_along_axis(cumulative, index[..., None], axis=-1)[..., 0]
+    before = np.take_along_axis(cumulative, np.maximum(index - 1, 0)[..., None], axis=-1)[..., 0]
+    before = np.where(index == 0, start, before)
+    step = at - before
+    part = np.divide(-before, step, out=np.zeros(step.shape), where=step > 0)
+    return np.where(any_reached, first_month + index + part, np.inf)
+
+
+def _without_capex(capex: Array, saving: Array, months: Array) -> Array:
+    """Nothing was paid: 0 where the first month saves, never where it does not."""
+    return np.where(capex > 0, months, np.where(saving > 0, 0.0, np.inf))
+
+
+def evaluate_flow(terms: FlowTerms, *, extend: bool = True) -> Flow:
+    """Payback, discounted payback, NPV and the peak of the cumulative flow.
+
+    Args:
+        terms: all numbers, broadcast together.
+        extend: look beyond the horizon (to ``NEVER_MONTHS``) for a payback; otherwise later than the horizon is inf.
+    """
+    shape = terms.shape
+    horizon = np.broadcast_to(terms.horizon_months, shape)
+    length = int(horizon.max()) if horizon.size else 1
+    months = np.arange(length)
+    operating = np.broadcast_to(terms.operating_saving_usd(months), (*shape, length))
+    capex = np.broadcast_to(terms.capex_usd, shape)
+    interest = terms.interest_usd(months)
+    saving = operating - interest
+    cumulative = np.cumsum(saving, axis=-1)
+    cumulative -= capex[..., None]
+    inside = months < horizon[..., None]
+    payback = _first_zero(cumulative, -capex, 0)
+    payback = np.where(payback <= horizon, payback, np.inf)
+    first = saving[..., 0]
+
+    rate = monthly_rate(terms.discount_rate_per_year)[..., None]
+    factor = np.exp(-np.log1p(rate) * (months + 1.0)) * inside
+    discounted = np.cumsum(saving * factor, axis=-1) - capex[..., None]
+    discounted_payback = _first_zero(np.where(inside, discounted, -np.inf), -capex, 0)
+
+    npv = (operating * factor).sum(axis=-1) + financing_npv_usd(terms, length) - capex
+    end = np.exp(-np.log1p(rate[..., 0]) * horizon)
+    npv = npv + np.broadcast_to(terms.residual_usd, shape) * end
+
+    within = np.where(inside, cumulative, -np.inf)
+    peak = np.argmax(within, axis=-1)
+    last = np.take_along_axis(cumulative, (horizon.astype(int) - 1)[..., None], axis=-1)[..., 0]
+    if extend:
+        payback = _extend(terms, payback, np.asarray(last), horizon)
+    return Flow(
+        payback_months=_without_capex(capex, first, payback),
+        discounted_payback_months=_without_capex(capex, first, discounted_payback),
+        npv_usd=npv,
+        peak_month=peak + 1,
+        peak_usd=np.take_along_axis(within, peak[..., None], axis=-1)[..., 0],
+        final_usd=last,
+        first_saving_usd=first,
+    )
+
+
+def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Array:
+    """Continue the search month by month past the horizon, only where it is still open and not hopeless."""
+    payback = np.array(payback, dtype=float)
+    pending = np.array(np.isinf(payback))
+    cumulative = np.array(last, dtype=float)
+    flat = terms.take(pending)
+    pending[pending] = cumulative[pending] + _most_still_to_come_usd(flat, horizon[pending] * 1.0) >= 0
+    for start in range(0, NEVER_MONTHS, _BLOCK):
+        if not pending.any():
+            break
+        sub = terms.take(pending)
+        begin = horizon[pending]
+        months = begin[:, None] + start + np.arange(_BLOCK)
+        saving = sub.operating_saving_usd(months) - sub.interest_usd(months)
+        saving = np.broadcast_to(saving, months.shape)
+        run = cumulative[pending][:, None] + np.cumsum(saving, axis=-1)
+        found = _first_zero(run, cumulative[pending], 0) + begin + start
+        found = np.where(found <= NEVER_MONTHS, found, np.inf)
+        payback[pending] = found
+        cumulative[pending] = run[:, -1]
+        pending[pending] = np.isinf(found) & (run[:, -1] + _most_still_to_come_usd(sub, months[:, -1] + 1.0) >= 0)
+    return payback
+
+
+def _most_still_to_come_usd(terms: FlowTerms, month: Array) -> Array:
+    """Upper bound of all savings from ``month`` on: machines full, no interest, stopped when they no longer pay.
+
+    With a falling price (monthly factor p < 1) the months that still pay are n = ceil(ln(O / v) / ln p), and the sum is
+    v (1 - p^n) / (1 - p) - O n, with v the month's value and O the running cost. Otherwise unbounded while v > O.
+    """
+    level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
+    full = terms.capacity_requests_per_month * terms.rented_share * terms.api_usd_per_request
+    value = full * (1.0 - terms.licence_share) * np.exp(level * month)
+    cost = terms.running_usd_per_month
+    falls = level < 0
+    pays = value > cost
+    ratio = np.divide(cost, value, out=np.ones(value.shape), where=value > 0)
+    positive = falls & pays & (ratio > 0)
+    n = np.ceil(np.divide(np.log(np.where(positive, ratio, 1.0)), np.where(falls, level, -1.0)))
+    p = np.exp(np.where(falls, level, -1.0))
+    decaying = value * np.where(positive, 1.0 - p**n, 1.0) / (1.0 - p) - np.where(positive, cost * n, 0.0)
+    return np.where(falls, np.where(pays, decaying, 0.0), np.where(pays | (level > 0), np.inf, 0.0))
+
+
+def financing_npv_usd(terms: FlowTerms, length: int) -> Array:
+    """Present value of a loan: the principal received now, less the payments and the balance left at the horizon."""
+    if not np.any(terms.principal_usd > 0):
+        return np.zeros(())
+    rate = monthly_rate(terms.discount_rate_per_year)[..., None]
+    months = np.arange(length)
+    n = np.minimum(terms.loan_months, terms.horizon_months)[..., None]
+    payment = annuity_usd_per_month(terms.principal_usd, terms.loan_rate_per_year, terms.loan_months)[..., None]
+    paid = (payment * (months < n) * np.exp(-np.log1p(rate) * (months + 1.0))).sum(axis=-1)
+    left = loan_balance_usd(terms.principal_usd, terms.loan_rate_per_year, terms.loan_months, terms.horizon_months)
+    return np.asarray(
+        terms.principal_usd - paid - left * np.exp(-np.log1p(rate[..., 0]) * terms.horizon_months))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The months of one scenario, row by row, as a controller ticks them off; arrays of shape (months,)."""
+
+    month: Array
+    price_level: Array
+    served_requests: Array
+    api_value_usd: Array
+    licence_usd: Array
+    running_usd: Array
+    interest_usd: Array
+    principal_repaid_usd: Array
+    loan_balance_usd: Array
+    saving_usd: Array
+    cumulative_usd: Array
+    discounted_cumulative_usd: Array
+    cash_usd: Array
+    depreciation_usd: Array
+    book_value_usd: Array
+
+
+def schedule(terms: FlowTerms) -> Schedule:
+    """Month-by-month table of one scalar scenario. ``cash_usd`` has what really moves, month 0 excluded (see `cash`)."""
+    n = int(terms.horizon_months)
+    m = np.arange(n, dtype=np.float64)
+    level = np.broadcast_to(terms.price_level(m), (n,))
+    served = np.broadcast_to(terms.served_requests(m), (n,))
+    value = terms.api_usd_per_request * level * served
+    licence = value * terms.licence_share
+    running = np.full(n, float(terms.running_usd_per_month))
+    interest = np.broadcast_to(terms.interest_usd(m), (n,))
+    balance = loan_balance_usd(terms.principal_usd, terms.loan_rate_per_year, terms.loan_months, np.arange(n + 1.0))
+    repaid = balance[:-1] - balance[1:]
+    saving = value - licence - running - interest
+    cumulative = np.cumsum(saving) - terms.capex_usd
+    factor = np.exp(-np.log1p(monthly_rate(terms.discount_rate_per_year)) * (m + 1.0))
+    discounted = np.cumsum(saving * factor) - terms.capex_usd
+    cash = saving - repaid
+    cash[-1] += terms.residual_usd - balance[-1]
+    depreciation = np.full(n, float((terms.capex_usd - terms.residual_usd) / n))
+    book = terms.capex_usd - np.cumsum(depreciation)
+    return Schedule(m + 1.0, level, served, value, licence, running, interest, repaid, balance[1:], saving, cumulative,
+                    discounted, cash, depreciation, book)
+
+
+def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
+    """Yearly internal rate of return of monthly flows (flow 0 is now), or None where there is none.
+
+    Bisection on the monthly rate in (-99 %, +1000 %) of NPV(i) = sum f_k (1+i)^-k; the yearly rate is (1+i)^12 - 1.
+    None when no flow is negative, none positive, or the sign does not change in the range.
+    """
+    flows = np.asarray(flows_usd, dtype=float)
+    if not (np.any(flows < 0) and np.any(flows > 0)):
+        return None
+    k = np.arange(flows.size)
+
+    def value(rate: float) -> float:
+        # scaled by the largest power so that a rate near -1 cannot overflow
+        exponent = -k * np.log1p(rate)
+        return float((flows * np.exp(exponent - exponent.max())).sum())
+
+    low, high = -0.99, 10.0
+    if value(low) * value(high) > 0:
+        return None
+    rising = value(low) < 0
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if (value(middle) < 0) == rising:
+            low = middle
+        else:
+            high = middle
+    return float(np.expm1(MONTHS_PER_YEAR * np.log1p(0.5 * (low + high))))
