@@ -108,7 +108,7 @@ class FlowTerms:
         change = np.log1p(self.price_change_per_year)[..., None] / MONTHS_PER_YEAR
         if not np.any(change != 0):
             return np.ones((*change.shape[:-1], 1))
-        return np.exp(change * np.asarray(months, dtype=float))
+        return np.asarray(np.exp(change * np.asarray(months, dtype=float)))
 
     def interest_usd(self, months: npt.ArrayLike) -> Array:
         """Interest paid at the end of each month; shape (..., months)."""

@@ -1,0 +1,251 @@
+"""From numbers to result: one function for the headline, the curves, the tornado and the Monte Carlo.
+
+``Inputs`` are plain numbers with units in their names; each may be a scalar or a numpy array, and all broadcast
+together. Nothing here knows a catalogue, a person or a page.
+"""
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from calculators.cashflow import Flow, FlowTerms, evaluate_flow
+from calculators.ownership import Ownership, OwnershipCost, ownership_cost
+from calculators.profile import FLAT
+from calculators.serverless import PriceNow, api_cost
+from calculators.sizing import Sizing, SizingInputs, size
+from calculators.units import HOURS_PER_MONTH, SECONDS_PER_MONTH, TOKENS_PER_MTOK
+
+Array = npt.NDArray[np.float64]
+Number = float | Array
+
+_STATIC = {"static": True}
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All numbers of a decision. Fields marked static are choices, not numbers.
+
+    Tokens per request are counted as today's provider counts them; own machines see ``token_ratio`` times as many.
+    ``demand_amount`` is in the unit of ``demand``: tokens, requests, USD or seats a month (ignored for 'fill').
+    NaN in ``cache_write_share`` means 'all new input once any is cached', in ``measured_output_tokens_per_s`` 'not
+    measured'; infinity in a limit means 'no limit'. ``throughput_factor``, ``api_price_factor`` and ``alternative_price_factor`` are 1 except where a question moves them.
+    """
+
+    sizing: SizingInputs = field(metadata=_STATIC)
+    baseline: PriceNow | None = field(metadata=_STATIC)
+    baseline_batch: PriceNow | None = field(metadata=_STATIC)
+    alternative: PriceNow | None = field(metadata=_STATIC)
+    alternative_batch: PriceNow | None = field(metadata=_STATIC)
+    demand: Literal["fill", "tokens", "requests", "spend", "seats"] = field(metadata=_STATIC)
+    acquisition: Literal["buy", "loan", "rent"] = field(metadata=_STATIC)
+    facility: Literal["colocation", "own"] = field(metadata=_STATIC)
+    weights: tuple[float, ...] = field(metadata=_STATIC)
+
+    input_tokens: Number
+    output_tokens: Number
+    cached_share: Number
+    cache_write_share: Number
+    serving_cached_share: Number
+    batch_share: Number
+    token_ratio: Number
+    demand_amount: Number
+    requests_per_seat_workday: Number
+    workdays_per_month: Number
+    migratable_share: Number
+    demand_growth_per_year: Number
+    api_discount: Number
+    api_price_change_per_year: Number
+    utilization: Number
+    availability: Number
+    gpu_memory_utilization: Number
+    accepted_tokens_per_step: Number
+    max_tpot_ms: Number
+    max_ttft_s: Number
+    measured_output_tokens_per_s: Number
+    system_count: Number
+    reserve_systems: Number
+    accelerators_per_system: Number
+    hardware_usd: Number
+    other_capex_usd: Number
+    spares_share: Number
+    rent_usd_per_accelerator_hour: Number
+    rented_hours_per_month: Number
+    loan_rate: Number
+    loan_months: Number
+    colocation_usd_per_kw_month: Number
+    electricity_usd_per_kwh: Number
+    pue: Number
+    power_kw: Number
+    support_share_per_year: Number
+    staff_fte: Number
+    staff_usd_per_year: Number
+    other_opex_usd_per_month: Number
+    licence_share: Number
+    horizon_months: Number
+    discount_rate: Number
+    residual_share: Number
+    throughput_factor: Number = 1.0
+    api_price_factor: Number = 1.0
+    alternative_price_factor: Number = 1.0
+
+
+NUMERIC_FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Inputs) if not f.metadata.get("static"))
+"""Names of the inputs that may be arrays."""
+
+_SIZING_FIELDS = (
+    "serving_cached_share", "accepted_tokens_per_step", "max_tpot_ms", "max_ttft_s", "gpu_memory_utilization",
+    "measured_output_tokens_per_s", "system_count",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What follows from the inputs; arrays of the inputs' broadcast shape.
+
+    Requests and tokens are a month's at month 0. Tokens are the open model's own. ``capacity_*`` is at 100 % of the
+    operating point, all running systems. NaN in an API figure means 'unpriced'.
+    """
+
+    sizing: Sizing
+    ownership: OwnershipCost
+    flow: Flow
+    alternative_flow: Flow
+    terms: FlowTerms
+    alternative_terms: FlowTerms
+    capacity_requests_per_month: Array
+    demand_requests_per_month: Array
+    served_requests_per_month: Array
+    overflow_requests_per_month: Array
+    tokens_per_request: Array
+    baseline_usd_per_request: Array
+    alternative_usd_per_request: Array
+    baseline_usd_per_month: Array
+    alternative_usd_per_month: Array
+    licence_usd_per_month: Array
+    opex_usd_per_month: Array
+    usd_per_month: Array
+    usd_per_mtok: Array
+    saving_usd_per_month: Array
+    alternative_saving_usd_per_month: Array
+
+    @property
+    def served_tokens_per_month(self) -> Array:
+        """Input + output tokens that own machines serve in a month."""
+        return self.served_requests_per_month * self.tokens_per_request
+
+    @property
+    def capacity_tokens_per_month(self) -> Array:
+        """Input + output tokens at 100 % of the operating point, a month, all running systems."""
+        return self.capacity_requests_per_month * self.tokens_per_request
+
+    @property
+    def used_share_of_capacity(self) -> Array:
+        """Served / capacity over the whole month; 0 where there is no capacity."""
+        served, capacity = np.broadcast_arrays(self.served_requests_per_month, self.capacity_requests_per_month)
+        return np.divide(served, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
+
+
+def size_inputs(inputs: Inputs) -> Sizing:
+    """Memory fit and operating point of the inputs' machines and workload."""
+    ratio = np.asarray(inputs.token_ratio, dtype=float)
+    workload: dict[str, Any] = {name: getattr(inputs, name) for name in _SIZING_FIELDS}
+    return size(replace(
+        inputs.sizing, input_tokens=inputs.input_tokens * ratio, output_tokens=inputs.output_tokens * ratio, **workload))
+
+
+def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = True) -> Result:
+    """Evaluate a decision.
+
+    Args:
+        inputs: numbers, scalars or arrays that broadcast.
+        sizing: a sizing of the same machine and workload that is already known; None computes it.
+        extend: look for paybacks beyond the horizon (see `evaluate_flow`).
+
+    Returns:
+        The result, arrays of the broadcast shape.
+    """
+    a = {name: np.asarray(getattr(inputs, name), dtype=float) for name in NUMERIC_FIELDS}
+    fit = size_inputs(inputs) if sizing is None else sizing
+    capacity = np.asarray(
+        fit.requests_per_s * a["throughput_factor"] * SECONDS_PER_MONTH * a["availability"], dtype=float)
+    usable = capacity * a["utilization"]
+    rented_share = a["rented_hours_per_month"] / HOURS_PER_MONTH if inputs.acquisition == "rent" else np.ones(())
+
+    ratio = a["token_ratio"]
+    own_tokens = (a["input_tokens"] + a["output_tokens"]) * ratio
+    base_request = _request_usd(inputs.baseline, inputs.baseline_batch, a, np.ones(()), a["api_discount"])
+    base_request = base_request * a["api_price_factor"]
+    alt_request = _request_usd(inputs.alternative, inputs.alternative_batch, a, ratio, np.zeros(()))
+    alt_request = alt_request * a["alternative_price_factor"]
+
+    whole = _demand_requests(inputs.demand, a, base_request)
+    movable = whole * a["migratable_share"] if inputs.demand != "fill" else whole
+
+    own = ownership_cost(Ownership(
+        acquisition=inputs.acquisition, facility=inputs.facility,
+        systems=np.where(a["system_count"] > 0, a["system_count"] + a["reserve_systems"], 0.0),
+        **{f.name: a[f.name] for f in fields(Ownership) if f.name in a},
+    ))
+    terms = FlowTerms(
+        api_usd_per_request=base_request, demand_requests_per_month=movable, capacity_requests_per_month=usable,
+        rented_share=rented_share, price_change_per_year=a["api_price_change_per_year"],
+        demand_growth_per_year=a["demand_growth_per_year"], licence_share=a["licence_share"],
+        running_usd_per_month=own.running_usd_per_month, capex_usd=own.capex_usd, residual_usd=own.residual_usd,
+        principal_usd=own.principal_usd, loan_rate_per_year=a["loan_rate"], loan_months=a["loan_months"],
+        horizon_months=a["horizon_months"], discount_rate_per_year=a["discount_rate"],
+        weights=FLAT if inputs.demand == "fill" else inputs.weights,
+    )
+    # the licence is a share of today's API value, whichever offer we compare with
+    fee = a["licence_share"] * base_request
+    alt_share = np.divide(fee, alt_request, out=np.zeros(np.broadcast_shapes(fee.shape, alt_request.shape)),
+                          where=alt_request > 0)
+    alt_terms = replace(terms, api_usd_per_request=alt_request, licence_share=alt_share)
+    served = terms.served_requests(np.zeros(1))[..., 0]
+    demand = np.where(np.isinf(whole), served, whole)
+    licence = fee * served
+    opex = own.opex_usd_per_month + licence
+    month = opex + own.depreciation_usd_per_month
+    served_mtok = served * own_tokens / TOKENS_PER_MTOK
+    month_b, mtok_b = np.broadcast_arrays(month, served_mtok)
+    return Result(
+        sizing=fit, ownership=own, flow=evaluate_flow(terms, extend=extend),
+        alternative_flow=evaluate_flow(alt_terms, extend=extend), terms=terms, alternative_terms=alt_terms,
+        capacity_requests_per_month=capacity * rented_share, demand_requests_per_month=demand,
+        served_requests_per_month=served, overflow_requests_per_month=np.maximum(demand - served, 0.0),
+        tokens_per_request=own_tokens, baseline_usd_per_request=base_request, alternative_usd_per_request=alt_request,
+        baseline_usd_per_month=demand * base_request, alternative_usd_per_month=demand * alt_request,
+        licence_usd_per_month=licence, opex_usd_per_month=opex, usd_per_month=month,
+        usd_per_mtok=np.divide(month_b, mtok_b, out=np.full(month_b.shape, np.nan), where=mtok_b > 0),
+        saving_usd_per_month=served * base_request - opex, alternative_saving_usd_per_month=served * alt_request - opex,
+    )
+
+
+def _request_usd(price: PriceNow | None, batch: PriceNow | None, a: dict[str, Array], ratio: Array,
+                 discount: Array) -> Array:
+    """USD for a mean request at an offer; NaN where the offer has no price."""
+    if price is None:
+        return np.full((), np.nan)
+    # NaN: what is read from a cache was written to it, so all new input is a write as soon as any input is cached
+    writes = np.where(np.isnan(a["cache_write_share"]), a["cached_share"] > 0, a["cache_write_share"])
+    cost = api_cost(
+        price, input_tokens=a["input_tokens"] * ratio, output_tokens=a["output_tokens"] * ratio,
+        cached_share=a["cached_share"], cache_write_share=writes, discount=discount, batch_price=batch,
+        batch_share=a["batch_share"])
+    return np.asarray(cost)
+
+
+def _demand_requests(kind: str, a: dict[str, Array], usd_per_request: Array) -> Array:
+    """Requests a month of the whole demand; infinity for 'fill'. Spend at a price of zero is no demand that is known."""
+    amount = a["demand_amount"]
+    if kind == "fill":
+        return np.full((), np.inf)
+    if kind == "requests":
+        return amount
+    if kind == "seats":
+        return amount * a["requests_per_seat_workday"] * a["workdays_per_month"]
+    if kind == "tokens":
+        return amount / (a["input_tokens"] + a["output_tokens"])
+    amount, price = np.broadcast_arrays(amount, usd_per_request)
+    return np.divide(amount, price, out=np.zeros(price.shape), where=price > 0)

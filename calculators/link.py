@@ -1,0 +1,143 @@
+"""Scenario <-> link. The link is complete (every field), versioned, and carries the figures that it rested on.
+
+Reading never fails: what cannot be used is told, and the rest of the scenario is kept. ``v`` is the version of the
+fields and defaults, ``release`` the release of data/, ``pins`` the catalogue figures of that day.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from calculators.numbers import NotANumberError, parse_number, plain
+from calculators.scenario import SPECS, VERSION, Problem, Scenario, from_values
+
+EMPTY: Final = "none"
+"""How a link writes an optional field that is empty although its default is not."""
+
+META: Final = ("v", "release", "pins")
+_IGNORED: Final = ("embed", "embed_options", "lang")
+_MAX_LENGTH: Final = 20_000
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A link that was read: the scenario, what could not be used, and which data it was made with."""
+
+    scenario: Scenario
+    problems: tuple[Problem, ...]
+    version: int | None = None
+    release: str | None = None
+    pins: tuple[tuple[str, float], ...] = ()
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return EMPTY
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return plain(float(value))
+    return str(value)
+
+
+def encode(scenario: Scenario, release: str, pins: Mapping[str, float] | None = None) -> str:
+    """Write the full query string of a scenario (without the leading '?'), every field in declared order."""
+    pairs = [("v", str(VERSION)), ("release", release)]
+    pairs += [(name, _text(getattr(scenario, name))) for name in SPECS]
+    if pins:
+        pairs.append(("pins", ",".join(f"{name}:{plain(value)}" for name, value in pins.items())))
+    return urlencode(pairs)
+
+
+def changed(scenario: Scenario) -> dict[str, str]:
+    """Fields that differ from their defaults, as link text: the short form that the address bar has."""
+    return {n: _text(getattr(scenario, n)) for n, spec in SPECS.items() if getattr(scenario, n) != spec.default}
+
+
+def read_value(name: str, text: str) -> object:
+    """Read the text of a field as its type; raises NotANumberError with one sentence for a number that is none.
+
+    Whole-number fields keep a fraction, so that the bound's message can name it.
+    """
+    spec = SPECS[name]
+    stripped = text.strip()
+    if spec.optional and stripped.lower() in ("", EMPTY):
+        return None
+    if spec.options or spec.widget in ("text", "choice", "hidden"):
+        return stripped
+    if name == "system_count" and stripped.lower() == "auto":
+        return "auto"
+    number = parse_number(stripped)
+    return int(number) if spec.integer and number == int(number) else number
+
+
+def read_values(pairs: Iterable[tuple[str, str]]) -> tuple[Scenario, tuple[Problem, ...]]:
+    """Read field texts into a scenario; a value that cannot be used leaves the default and a problem."""
+    values: dict[str, object] = {}
+    problems: list[Problem] = []
+    for name, text in pairs:
+        if name not in SPECS:
+            values[name] = text
+            continue
+        if name in values:
+            problems.append(Problem(name, text[:200], f"{name} is given twice in the link; the first value is used."))
+            continue
+        try:
+            values[name] = read_value(name, text)
+        except NotANumberError as error:
+            problems.append(Problem(name, text[:200], f"{name}: {error}"))
+    scenario, more = from_values(values)
+    return scenario, (*problems, *more)
+
+
+def _pins(text: str) -> tuple[tuple[tuple[str, float], ...], bool]:
+    pins: list[tuple[str, float]] = []
+    clean = True
+    for part in text.split(","):
+        name, _, number = part.rpartition(":")
+        try:
+            pins.append((name, parse_number(number)))
+            clean = clean and bool(name)
+        except NotANumberError:
+            clean = False
+    return tuple(pins) if clean else (), clean
+
+
+def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
+    """Read a link, a query string or a mapping of parameters.
+
+    Args:
+        link: 'https://.../?utilization=0.6', 'utilization=0.6', or name-value pairs.
+
+    Returns:
+        Always a scenario; `problems` lists what was not used and why.
+    """
+    problems: list[Problem] = []
+    if isinstance(link, str):
+        text = link.strip()
+        if len(text) > _MAX_LENGTH:
+            return Parsed(Scenario(), (Problem("link", text[:60], f"The link is longer than {_MAX_LENGTH:,} characters; "
+                                               "it was not read."),))
+        try:
+            query = urlsplit(text).query if ("?" in text or "://" in text) else text
+            pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=1000)
+        except ValueError:
+            return Parsed(Scenario(), (Problem("link", text[:60], "The link could not be read; nothing was used."),))
+        if text and not pairs:
+            problems.append(Problem("link", text[:60], "The link holds no scenario; the defaults are shown."))
+    else:
+        pairs = list(link.items()) if isinstance(link, Mapping) else list(link)
+    meta = {name: value for name, value in reversed(pairs) if name in META}
+    version: int | None = None
+    if "v" in meta:
+        if meta["v"].isascii() and meta["v"].isdigit() and 1 <= int(meta["v"][:9]) <= VERSION:
+            version = int(meta["v"])
+        else:
+            problems.append(Problem("v", meta["v"][:40], f"The link has version {meta['v'][:40]}, this app reads up to "
+                                    f"{VERSION}; its fields were read as version {VERSION}."))
+    pins: tuple[tuple[str, float], ...] = ()
+    if meta.get("pins"):
+        pins, clean = _pins(meta["pins"])
+        if not clean:
+            problems.append(Problem("pins", meta["pins"][:40], "The figures in the link could not be read; today's are used."))
+    scenario, more = read_values((n, t) for n, t in pairs if n not in META and n not in _IGNORED)
+    return Parsed(scenario, (*problems, *more), version, meta.get("release", "")[:40] or None, pins)
