@@ -176,11 +176,12 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
     ratio = a["token_ratio"]
     own_tokens = (a["input_tokens"] + a["output_tokens"]) * ratio
     base_request = _request_usd(inputs.baseline, inputs.baseline_batch, a, np.ones(()), a["api_discount"])
+    # today's spend buys today's tokens: a question about another price does not change how many there are
+    whole = _demand_requests(inputs.demand, a, base_request)
     base_request = base_request * a["api_price_factor"]
     alt_request = _request_usd(inputs.alternative, inputs.alternative_batch, a, ratio, np.zeros(()))
     alt_request = alt_request * a["alternative_price_factor"]
 
-    whole = _demand_requests(inputs.demand, a, base_request)
     movable = whole * a["migratable_share"] if inputs.demand != "fill" else whole
 
     own = ownership_cost(Ownership(

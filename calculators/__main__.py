@@ -1,0 +1,250 @@
+"""Command line: report, validate, import, catalog. Same code path as the app.
+
+Exit 0 with the answer on standard output; 2 with one line on standard error that says what is wrong and where.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from calculators import link as links
+from calculators.catalog import Catalog, CatalogError, load_catalog
+from calculators.report import build_report, to_json
+from calculators.resolve import UnresolvedError, check_ids
+from calculators.scenario import SPECS, Problem, Scenario, from_values
+
+MAX_INPUT_BYTES = 60_000_000
+
+
+class UsageError(Exception):
+    """Something the caller can mend; the message is one sentence."""
+
+
+def _fail(message: str) -> NoReturn:
+    raise UsageError(" ".join(message.split()))
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        _fail(f"{message}; see python -m calculators --help.")
+
+
+def _read_text(source: str) -> str:
+    if source == "-":
+        return sys.stdin.read(MAX_INPUT_BYTES)
+    path = Path(source)
+    try:
+        if path.stat().st_size > MAX_INPUT_BYTES:
+            _fail(f"{path.name} is larger than {MAX_INPUT_BYTES // 1_000_000} MB.")
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        _fail(f"{source} could not be read: {error.strerror if isinstance(error, OSError) else 'it is not UTF-8 text'}.")
+
+
+def _first(problems: Sequence[Problem]) -> None:
+    if problems:
+        _fail(" ".join(p.message for p in problems))
+
+
+def _from_json(text: str, name: str) -> tuple[Scenario, dict[str, float]]:
+    """A scenario from JSON: its fields, or a report that holds them under 'scenario'."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        _fail(f"{name} is neither a link nor valid JSON{where}.")
+    if isinstance(data, dict) and isinstance(data.get("scenario"), dict):
+        data = data["scenario"]
+    if not isinstance(data, dict):
+        _fail(f"{name} must hold a JSON object with scenario fields.")
+    plain: dict[str, object] = {}
+    for key, value in data.items():
+        if isinstance(value, bool | list | dict):
+            _fail(f"{key} is {json.dumps(value)[:60]}; a scenario field is a text, a number or null.")
+        if isinstance(value, str) and key in SPECS:
+            try:
+                value = links.read_value(key, value)
+            except ValueError as error:
+                _fail(f"{key}: {error}")
+        plain[str(key)] = value
+    scenario, problems = from_values(plain)
+    _first(problems)
+    return scenario, {}
+
+
+def _scenario(source: str | None, sets: Sequence[str]) -> tuple[Scenario, dict[str, float]]:
+    pins: dict[str, float] = {}
+    if source is None:
+        scenario = Scenario()
+    elif "=" in source or "://" in source or source.startswith("?"):
+        parsed = links.parse(source)
+        _first(parsed.problems)
+        scenario, pins = parsed.scenario, dict(parsed.pins)
+    else:
+        text = _read_text(source)
+        stripped = text.strip()
+        if stripped and not stripped.startswith(("{", "[")) and "=" in stripped.split("\n")[0]:
+            parsed = links.parse(stripped)
+            _first(parsed.problems)
+            scenario, pins = parsed.scenario, dict(parsed.pins)
+        else:
+            scenario, pins = _from_json(text, source if source != "-" else "standard input")
+    values = scenario.model_dump()
+    for item in sets:
+        name, equals, text = item.partition("=")
+        name = name.strip()
+        if not equals:
+            _fail(f"--set {item} needs the form field=value.")
+        if name not in SPECS:
+            _first(from_values({name: text})[1])
+        try:
+            values[name] = links.read_value(name, text)
+        except ValueError as error:
+            _fail(f"{name}: {error}")
+    scenario, problems = from_values(values)
+    _first(problems)
+    return scenario, pins
+
+
+def _write(data: bytes | str, output: str | None) -> None:
+    if output is None or output == "-":
+        if isinstance(data, bytes):
+            sys.stdout.buffer.write(data)
+        else:
+            sys.stdout.write(data if data.endswith("\n") else data + "\n")
+        sys.stdout.flush()
+        return
+    try:
+        Path(output).write_bytes(data if isinstance(data, bytes) else (data + "\n").encode())
+    except OSError as error:
+        _fail(f"{output} could not be written: {error.strerror}.")
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _report(args: argparse.Namespace, catalog: Catalog) -> bytes | str:
+    scenario, pins = _scenario(args.source, args.set)
+    known, problems = check_ids(scenario, catalog)
+    _first(problems)
+    try:
+        report = build_report(known, catalog, pins)
+    except UnresolvedError as error:
+        _fail(str(error))
+    if args.format == "json":
+        return _json(to_json(report))
+    from calculators import exports
+
+    if args.format == "csv":
+        return exports.csv_bytes(report)
+    if args.format == "xlsx":
+        if args.output is None and sys.stdout.isatty():
+            _fail("A workbook is binary: give --output PATH.")
+        return exports.workbook_bytes(report)
+    return exports.html_bytes(report)
+
+
+def _validate(args: argparse.Namespace, catalog: Catalog) -> str:
+    from calculators.validate import ValidateError, validate_rows
+
+    try:
+        found = validate_rows(Path(args.file), catalog)
+    except ValidateError as error:
+        _fail(str(error))
+    if args.format == "json":
+        return _json(found)
+    summary = found["summary"]
+    lines = [f"{'id':<24}{'measured':>12}{'predicted':>12}{'error':>9}  evidence"]
+    lines += [f"{str(r['id'])[:23]:<24}{r['measured_output_tokens_per_s']:>12,.1f}{r['predicted_output_tokens_per_s']:>12,.1f}"
+              f"{r['error']:>+9.1%}  {r['evidence']}" for r in found["rows"]]
+    if summary["n"]:
+        lines.append(f"n {summary['n']}, mean absolute error {summary['mape']:.1%}, median {summary['median_ape']:.1%}, "
+                     f"90th percentile {summary['p90_ape']:.1%}")
+    lines += [f"skipped {s['id']}: {s['why']}" for s in summary["skipped"]]
+    return "\n".join(lines)
+
+
+def _import(args: argparse.Namespace, catalog: Catalog) -> str:
+    from calculators.usage_import import ImportRefused, read
+
+    path = Path(args.file)
+    try:
+        if path.stat().st_size > MAX_INPUT_BYTES:
+            _fail(f"{path.name} is larger than {MAX_INPUT_BYTES // 1_000_000} MB; export a shorter period.")
+        data = path.read_bytes()
+    except OSError as error:
+        _fail(f"{args.file} could not be read: {error.strerror}.")
+    try:
+        found = read(data, path.name, args.kind, catalog=catalog)
+    except ImportRefused as error:
+        _fail(str(error))
+    shown = found.to_json_dict()
+    if args.format == "json":
+        return _json(shown)
+    return _json(shown)
+
+
+def _catalog(args: argparse.Namespace, catalog: Catalog) -> str:
+    records: Any = {
+        "models": catalog.models, "systems": catalog.systems, "offers": catalog.offers,
+    }
+    if args.what == "measurements":
+        rows: list[Any] = [dict(row) for row in catalog.measurements]
+    else:
+        rows = [record.model_dump(mode="json") for record in records[args.what].values()]
+    if args.format == "json":
+        return _json(rows)
+    names = [f"{row.get('id', '')}\t{row.get('name') or row.get('provider') or row.get('hardware', '')}" for row in rows]
+    return "\n".join(names)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m calculators", description="Should we self-host this open-weight model?")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    report = commands.add_parser("report", help="answer a scenario")
+    report.add_argument("source", nargs="?", help="a link, a JSON file, or - for standard input; nothing = defaults")
+    report.add_argument("--set", action="append", default=[], metavar="field=value")
+    report.add_argument("--format", choices=("json", "csv", "xlsx", "html"), default="json")
+    report.add_argument("--output", metavar="PATH")
+    validate = commands.add_parser("validate", help="hold the sizing model against measurements")
+    validate.add_argument("file")
+    validate.add_argument("--format", choices=("text", "json"), default="text")
+    reader = commands.add_parser("import", help="read a usage export or a load test into scenario fields")
+    reader.add_argument("file")
+    reader.add_argument("--kind", default="auto")
+    reader.add_argument("--format", choices=("text", "json"), default="text")
+    catalog = commands.add_parser("catalog", help="list what data/ holds")
+    catalog.add_argument("what", choices=("models", "systems", "offers", "measurements"))
+    catalog.add_argument("--format", choices=("text", "json"), default="text")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    try:
+        args = _arguments().parse_args(argv)
+        catalog = load_catalog()
+        answer: bytes | str
+        if args.command == "report":
+            answer = _report(args, catalog)
+        elif args.command == "validate":
+            answer = _validate(args, catalog)
+        elif args.command == "import":
+            answer = _import(args, catalog)
+        else:
+            answer = _catalog(args, catalog)
+        _write(answer, getattr(args, "output", None))
+    except (UsageError, CatalogError) as error:
+        print(str(error), file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,293 @@
+"""One scenario, answered: everything that the page, the JSON, the CSV, the workbook and the link show comes from here."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from calculators.breakeven import BreakEven, break_even
+from calculators.cashflow import Flow, Schedule, irr_per_year, schedule
+from calculators.catalog import Catalog
+from calculators.evaluate import Inputs, Result, evaluate
+from calculators.hybrid import HybridCurve, hybrid_curve
+from calculators.link import encode
+from calculators.numbers import plain, three_digits
+from calculators.ownership import CostLine
+from calculators.resolve import Resolved, pins_of, resolve
+from calculators.scenario import SPECS, VERSION, Scenario
+from calculators.texts import Language
+from calculators.units import TOKENS_PER_MTOK
+from calculators.verdict import payback_of, reason_text, verdict
+
+UNITS_BY_SUFFIX: Final = (
+    ("_usd_per_month", "USD/month"), ("usd_per_mtok", "USD/Mtok"), ("_usd_per_accelerator_hour", "USD/accelerator-hour"),
+    ("usd_per_seat_month", "USD/seat-month"), ("tokens_per_month", "tokens/month"), ("_bytes_per_token", "bytes/token"),
+    ("_bytes_per_sequence", "bytes/sequence"), ("tokens_per_s", "tokens/s"), ("requests_per_s", "requests/s"),
+    ("_bytes", "bytes"), ("_usd", "USD"), ("_ms", "ms"), ("_s", "s"), ("days", "days"), ("_per_year", "share/year"),
+    ("utilization", "share"), ("_share", "share"), ("probability_pays_back", "share"), ("concurrency", "sequences"),
+    ("sequences", "sequences"), ("_systems", "systems"), ("system_count", "systems"), ("_factor", "ratio"),
+    ("usd_per_month", "USD/month"),
+)
+"""Unit of a result by the end of its name; the first that fits."""
+
+
+def unit_of(name: str) -> str:
+    """Unit of a result by its name, or '' for a text or a flag."""
+    return next((unit for suffix, unit in UNITS_BY_SUFFIX if name.endswith(suffix)), "")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A scenario with everything that was found out about it (all numbers scalars)."""
+
+    scenario: Scenario
+    resolved: Resolved
+    result: Result
+    even: BreakEven
+    hybrid: HybridCurve | None
+    status: str | None
+    days: float | None
+    reason: str
+    alternative_status: str | None
+    alternative_days: float | None
+    alternative_reason: str
+    release: str
+    link: str
+    auto: bool
+
+    @property
+    def inputs(self) -> Inputs:
+        """The numbers that were evaluated."""
+        return self.resolved.inputs
+
+    @property
+    def evidence(self) -> str:
+        """Evidence level of the throughput."""
+        return str(self.result.sizing.evidence)
+
+    def sentences(self, language: Language = "en", **more: Any) -> tuple[str, ...]:
+        """The verdict in a language; ``more`` goes to `verdict` (band, fragile)."""
+        return verdict(self.resolved, self.result, self.even, language, auto=self.auto, **more)
+
+    def schedule(self) -> Schedule:
+        """The cash flow by month."""
+        return schedule(_scalar_terms(self.result))
+
+    def irr_per_year(self) -> float | None:
+        """Yearly internal rate of return of the money that moves, or None."""
+        return _irr(self.result.terms) if self.status is not None else None
+
+
+def _scalar_terms(result: Result) -> Any:
+    terms = result.terms
+    return replace(terms, **{k: np.asarray(v).reshape(()) for k, v in vars(terms).items() if k != "weights"})
+
+
+def _irr(terms: Any) -> float | None:
+    terms = replace(terms, **{k: np.asarray(v).reshape(()) for k, v in vars(terms).items() if k != "weights"})
+    start = -float(terms.capex_usd) + float(terms.principal_usd)
+    return irr_per_year(np.concatenate(([start], schedule(terms).cash_usd)))
+
+
+def build_report(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float] | None = None) -> Report:
+    """Resolve and evaluate a scenario.
+
+    Raises:
+        UnresolvedError: an unknown id or a number that is missing.
+    """
+    resolved = resolve(scenario, catalog, pins)
+    result = evaluate(resolved.inputs)
+    hybrid = hybrid_curve(resolved.inputs, result)
+    auto = scenario.system_count == "auto"
+    if auto:
+        count = hybrid.best_count if hybrid is not None else max(int(result.sizing.min_systems), 1)
+        inputs = replace(resolved.inputs, system_count=float(count))
+        resolved = replace(resolved, inputs=inputs)
+        result = evaluate(inputs)
+    even = break_even(resolved.inputs, result)
+    told = []
+    horizon = scenario.horizon_months
+    alternative_id = resolved.alternative.id if resolved.alternative else ""
+    for flow, usd, offer in (
+        (result.flow, float(result.baseline_usd_per_request), resolved.baseline.id),
+        (result.alternative_flow, float(result.alternative_usd_per_request), alternative_id),
+    ):
+        status, days = payback_of(result, flow, priced=math.isfinite(usd), horizon_months=horizon)
+        reason = "No serverless offer of these weights is known." if not offer else reason_text(
+            resolved, result, flow, status, days, offer, usd, auto=auto)
+        told.append((status, days, reason))
+    return Report(
+        scenario=scenario, resolved=resolved, result=result, even=even, hybrid=hybrid, status=told[0][0], days=told[0][1],
+        reason=told[0][2], alternative_status=told[1][0], alternative_days=told[1][1], alternative_reason=told[1][2],
+        release=catalog.release, link=encode(scenario, catalog.release, pins_of(resolved)), auto=auto)
+
+
+def number(value: Any) -> float | int | None:
+    """A JSON number: None for NaN, infinity and None; whole numbers without a fraction."""
+    if value is None:
+        return None
+    x = float(np.asarray(value).reshape(()))
+    if not math.isfinite(x):
+        return None
+    return int(x) if x == int(x) and abs(x) < 2**53 else x
+
+
+def line_formula(line: CostLine, report: Report) -> str:
+    """The formula of a cost line with its numbers, so that a reader can redo it."""
+    parts = []
+    for term in line.terms:
+        value = getattr(report.inputs, term, None)
+        if value is None:
+            continue
+        spec = SPECS.get(term)
+        unit = spec.unit if spec else ""
+        parts.append(f"{spec.title.lower() if spec else term.replace('_', ' ')} {plain(float(np.asarray(value)))} {unit}".strip())
+    systems = int(np.asarray(report.inputs.system_count)) + int(np.asarray(report.inputs.reserve_systems))
+    shown = f"{systems} systems; " if "systems" in line.formula else ""
+    return f"{line.formula} ({shown}{', '.join(parts)})"
+
+
+def line_source(line: CostLine, report: Report) -> str:
+    """Sources of a cost line's terms."""
+    found = [report.resolved.find(term) for term in line.terms]
+    return "; ".join(dict.fromkeys(f"{u.title}: {u.source}{f' ({u.date})' if u.date else ''}" for u in found if u is not None))
+
+
+def cost_lines(report: Report) -> list[dict[str, Any]]:
+    """Cost lines as records: name, usd_per_month, formula, source; they sum to self_host.usd_per_month."""
+    rows = [
+        {"name": line.name, "usd_per_month": number(line.usd_per_month), "formula": line_formula(line, report),
+         "source": line_source(line, report)}
+        for line in report.result.ownership.lines
+    ]
+    if float(np.asarray(report.inputs.licence_share)) > 0:
+        rows.append({"name": "Licence fee", "usd_per_month": number(report.result.licence_usd_per_month),
+                     "formula": "licence share x API value of the served tokens", "source": "Licence fee: typed in"})
+    return rows
+
+
+def _flow_json(report: Report, flow: Flow, terms: Any, status: str | None, days: float | None, reason: str,
+               saving: Any) -> dict[str, Any]:
+    told = status is not None
+    discounted = float(flow.discounted_payback_days) if hasattr(flow, "discounted_payback_days") else math.nan
+    months = float(flow.discounted_payback_months)
+    discounted = months * 365 / 12
+    return {
+        "status": status, "days": number(days), "reason": reason,
+        "discounted_days": number(discounted) if told else None, "npv_usd": number(flow.npv_usd) if told else None,
+        "irr_per_year": number(_irr(terms)) if told else None,
+        "saving_usd_per_month": number(saving) if told else None,
+    }
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as the command line prints it: finite numbers, None for what is not known."""
+    r, s, i = report.result, report.result.sizing, report.inputs
+    fits = bool(s.fits)
+    known = fits and report.evidence != "none"
+    warnings = [*report.resolved.warnings, *(w for w in s.warnings if w not in report.resolved.warnings)]
+    served = float(r.served_requests_per_month)
+    mean_in = float(np.asarray(i.input_tokens)) * float(np.asarray(i.token_ratio))
+    mean_out = float(np.asarray(i.output_tokens)) * float(np.asarray(i.token_ratio))
+    reuse = float(np.asarray(i.serving_cached_share))
+    capacity = float(r.capacity_requests_per_month)
+    demand = float(r.demand_requests_per_month)
+    paid_tokens = demand * (float(np.asarray(i.input_tokens)) + float(np.asarray(i.output_tokens)))
+    seats = float(np.asarray(i.demand_amount)) if i.demand == "seats" else 0.0
+
+    def when(value: Any, condition: bool = known) -> float | int | None:
+        return number(value) if condition else None
+
+    def per(total: Any, count: float) -> float | int | None:
+        return number(float(total) / count) if count > 0 else None
+
+    def offer_json(offer: Any, usd: Any, tokens: float) -> dict[str, Any]:
+        entry = {"offer": offer.id if offer else None, "usd_per_month": number(usd),
+                 "usd_per_mtok": per(float(usd) * TOKENS_PER_MTOK, tokens) if math.isfinite(float(usd)) else None}
+        if entry["usd_per_mtok"] is None and offer is not None:
+            usd_request = r.baseline_usd_per_request if offer is report.resolved.baseline else r.alternative_usd_per_request
+            entry["usd_per_mtok"] = number(float(usd_request) / (tokens_per_request) * TOKENS_PER_MTOK)
+        if seats > 0:
+            entry["usd_per_seat_month"] = per(usd, seats)
+        return entry
+
+    tokens_per_request = float(np.asarray(i.input_tokens)) + float(np.asarray(i.output_tokens))
+    even = report.even
+    self_host: dict[str, Any] = {
+        "capex_usd": number(r.ownership.capex_usd), "opex_usd_per_month": number(r.opex_usd_per_month),
+        "usd_per_month": number(r.usd_per_month), "usd_per_mtok": when(r.usd_per_mtok), "lines": cost_lines(report),
+    }
+    if seats > 0:
+        self_host["usd_per_seat_month"] = per(r.usd_per_month, seats)
+    data = {
+        "scenario": report.scenario.model_dump(mode="json"),
+        "version": VERSION,
+        "data_release": report.release,
+        "link": "?" + report.link,
+        "verdict": list(report.sentences()),
+        "memory": {
+            "fits": fits, "weights_bytes": number(s.weights_bytes), "usable_bytes": number(s.usable_bytes),
+            "cache_bytes_per_token": number(s.cache_bytes_per_token),
+            "state_bytes_per_sequence": number(s.state_bytes_per_sequence),
+            "max_concurrent_sequences": number(s.max_concurrent_sequences) if fits else None,
+            "short_by_bytes": number(s.short_by_bytes), "min_systems": number(s.min_systems) or None,
+        },
+        "throughput": {
+            "evidence": report.evidence, "concurrency": when(s.concurrency), "requests_per_s": when(s.requests_per_s),
+            "output_tokens_per_s": when(s.output_tokens_per_s),
+            "new_input_tokens_per_s": when(s.new_input_tokens_per_s),
+            "cached_input_tokens_per_s": when(s.cached_input_tokens_per_s), "tpot_ms": when(s.tpot_ms),
+            "ttft_s": when(s.ttft_s), "low_factor": when(s.low_factor), "high_factor": when(s.high_factor),
+            "anchor": s.anchor if known else None,
+        },
+        "capacity": {
+            "tokens_per_month": when(r.capacity_tokens_per_month),
+            "new_input_tokens_per_month": when(capacity * mean_in * (1 - reuse)),
+            "cached_input_tokens_per_month": when(capacity * mean_in * reuse),
+            "output_tokens_per_month": when(capacity * mean_out),
+        },
+        "served": {
+            "tokens_per_month": when(r.served_tokens_per_month), "output_tokens_per_month": when(served * mean_out),
+            "utilization": when(r.used_share_of_capacity),
+            "overflow_tokens_per_month": number(r.overflow_requests_per_month * r.tokens_per_request),
+            "system_count": number(i.system_count),
+        },
+        "serverless": {
+            "baseline": offer_json(report.resolved.baseline, r.baseline_usd_per_month, paid_tokens),
+            "alternative": offer_json(report.resolved.alternative, r.alternative_usd_per_month, paid_tokens),
+        },
+        "self_host": self_host,
+        "payback": _flow_json(report, r.flow, r.terms, report.status, report.days, report.reason, r.saving_usd_per_month),
+        "alternative_payback": _flow_json(
+            report, r.alternative_flow, r.alternative_terms, report.alternative_status, report.alternative_days,
+            report.alternative_reason, r.alternative_saving_usd_per_month),
+        "break_even": {
+            "tokens_per_month": number(even.tokens_per_month), "utilization": number(even.utilization),
+            "api_usd_per_month": number(even.api_usd_per_month), "api_usd_per_mtok": number(even.api_usd_per_mtok),
+            "hardware_usd": number(even.hardware_usd), "reachable": even.reachable,
+        },
+        "uncertainty": _uncertainty(report, warnings),
+        "warnings": warnings,
+        "sources": [
+            {k: v for k, v in asdict(u).items() if not (isinstance(v, float) and not math.isfinite(v))}
+            for u in report.resolved.used
+        ],
+    }
+    return data
+
+
+def _uncertainty(report: Report, warnings: list[str]) -> dict[str, Any]:
+    if report.status is None:
+        warnings.append("There is no payback, so there is no uncertainty of it.")
+    else:
+        warnings.append("Uncertainty is not computed yet.")
+    return {"payback_days": None, "probability_pays_back": None, "tornado": None}
+
+
+def headline(report: Report) -> dict[str, str]:
+    """The four figures of the first screen, formatted, by name."""
+    r = report.result
+    usd = float(r.usd_per_mtok)
+    return {"usd_per_mtok": three_digits(usd) if math.isfinite(usd) else ""}

@@ -1,0 +1,201 @@
+"""The verdict: one to four short sentences with the reason, the fragile inputs and the alternative."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calculators.breakeven import BreakEven
+from calculators.cashflow import Flow
+from calculators.evaluate import Result
+from calculators.numbers import money, share, three_digits, tokens
+from calculators.resolve import Resolved
+from calculators.texts import Language, duration_text, text
+
+NO_PAYBACK_REASONS = ("does_not_fit", "no_throughput", "unpriced")
+
+
+@dataclass(frozen=True)
+class Payback:
+    """Payback as the report states it. ``status`` is None where no payback can be told; ``reason`` says why."""
+
+    status: str | None
+    days: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """Likely range of the payback in days; infinity = never."""
+
+    low_days: float
+    high_days: float
+
+
+def payback_of(result: Result, flow: Flow, *, priced: bool, horizon_months: float) -> tuple[str | None, float | None]:
+    """Status and days of a scalar flow: pays_back, beyond_horizon, immediate, never; None where it cannot be told."""
+    if not priced or not bool(result.sizing.fits) or str(result.sizing.evidence) == "none":
+        return None, None
+    months = float(flow.payback_months)
+    if math.isinf(months) or math.isnan(months):
+        return "never", None
+    days = float(flow.payback_days)
+    if months == 0:
+        return "immediate", 0.0
+    return ("pays_back" if months <= horizon_months else "beyond_horizon"), days
+
+
+def plan_text(resolved: Resolved, language: Language = "en") -> str:
+    """'Buying one HGX B300 server'."""
+    count = int(np.asarray(resolved.inputs.system_count))
+    how = resolved.scenario.acquisition
+    key = f"verdict.{how}_{'one' if count == 1 else 'many'}"
+    return text(key, language, machine=resolved.system.name, count=f"{count:,}")
+
+
+def _why_nothing(resolved: Resolved, result: Result) -> str | None:
+    i = resolved.inputs
+    for key, empty in (
+        ("utilization", float(np.asarray(i.utilization)) == 0),
+        ("availability", float(np.asarray(i.availability)) == 0),
+        ("migratable", i.demand != "fill" and float(np.asarray(i.migratable_share)) == 0),
+        ("demand", i.demand != "fill" and float(result.demand_requests_per_month) == 0),
+        ("hours", i.acquisition == "rent" and float(np.asarray(i.rented_hours_per_month)) == 0),
+        ("limits", float(result.capacity_requests_per_month) == 0),
+    ):
+        if empty:
+            return key
+    return None
+
+
+def reason_text(resolved: Resolved, result: Result, flow: Flow, status: str | None, days: float | None,
+                offer: str, usd_per_request: float, language: Language = "en", *, band: Band | None = None,
+                auto: bool = False) -> str:
+    """One sentence: what the payback is against an offer and why. Used for the verdict and for `reason`."""
+    plan = plan_text(resolved, language)
+    served = float(result.served_requests_per_month)
+    saving = served * usd_per_request - float(result.opex_usd_per_month)
+    bill = float(result.demand_requests_per_month) * usd_per_request
+    count = int(np.asarray(resolved.inputs.system_count))
+    common = {"plan": plan, "offer": offer}
+    if not math.isfinite(usd_per_request):
+        return text("verdict.unpriced", language, offer=offer)
+    if count == 0:
+        key = "verdict.auto_none" if auto else "verdict.no_systems"
+        return text(key, language, machine=resolved.system.name, offer=offer, bill=money(bill))
+    sizing = result.sizing
+    if not bool(sizing.fits):
+        need = int(sizing.min_systems)
+        told = text("verdict.fits_never", language) if need <= 0 else text(
+            "verdict.fits_on", language, count=need, accelerators=need * resolved.system.accelerators)
+        return text("verdict.does_not_fit", language, model=resolved.model.name, count=count,
+                    machine=resolved.system.name, short=f"{float(sizing.short_by_bytes) / 1e9:,.0f} GB", need=told)
+    if str(sizing.evidence) == "none":
+        return text("verdict.no_throughput", language, machine=resolved.system.name, model=resolved.model.name)
+    why = _why_nothing(resolved, result)
+    if why is not None and served == 0:
+        return text("verdict.serves_nothing", language, why=text(f"verdict.why_{why}", language),
+                    loss=money(float(result.opex_usd_per_month)), **common)
+    if usd_per_request == 0:
+        return text("verdict.price_zero", language, loss=money(float(result.opex_usd_per_month)), **common)
+    if status == "immediate":
+        return text("verdict.immediate", language, saving=money(saving), bill=money(bill), **common)
+    if status in ("pays_back", "beyond_horizon"):
+        told = "" if band is None else _band_text(band, language)
+        if status == "pays_back":
+            return text("verdict.pays_back", language, days=duration_text(days or 0.0, language), band=told,
+                        bill=money(bill), **common)
+        return text("verdict.beyond", language, days=duration_text(days or 0.0, language), band=told,
+                    horizon=resolved.scenario.horizon_months, saving=money(saving), **common)
+    first = float(flow.first_saving_usd)
+    if first < 0 or saving < 0:
+        return text("verdict.never_losing", language, loss=money(-min(saving, first)), **common)
+    if first == 0:
+        return text("verdict.never_zero", language, **common)
+    horizon = resolved.scenario.horizon_months
+    if int(flow.peak_month) < horizon:
+        return text("verdict.never_falling", language, saving=money(saving), month=int(flow.peak_month),
+                    peak=money(float(flow.peak_usd)), **common)
+    return text("verdict.never_late", language, saving=money(saving), **common)
+
+
+def _band_text(band: Band, language: Language) -> str:
+    if math.isinf(band.low_days):
+        return ""
+    low = duration_text(band.low_days, language)
+    if math.isinf(band.high_days):
+        return text("verdict.band_open", language, low=low)
+    return text("verdict.band", language, low=low, high=duration_text(band.high_days, language))
+
+
+def verdict(resolved: Resolved, result: Result, even: BreakEven, language: Language = "en", *, band: Band | None = None,
+            auto: bool = False, fragile: tuple[str, str] | None = None) -> tuple[str, ...]:
+    """The verdict as sentences, the first one being the answer.
+
+    Args:
+        resolved: scenario with numbers and records. result: its evaluation. even: its break-evens.
+        band: likely range of the payback. auto: the count was chosen by cost.
+        fragile: texts of the two inputs with the largest swing on the payback; None names utilization and API price.
+    """
+    horizon = resolved.scenario.horizon_months
+    base = float(result.baseline_usd_per_request)
+    status, days = payback_of(result, result.flow, priced=math.isfinite(base), horizon_months=horizon)
+    sentences = [reason_text(resolved, result, result.flow, status, days, resolved.baseline.id, base, language, band=band,
+                             auto=auto)]
+    if status is None and not (bool(result.sizing.fits) and math.isfinite(base)):
+        return tuple(sentences)
+    sentences += _evidence(resolved, result, language)
+    if status in ("pays_back", "immediate", "beyond_horizon"):
+        limits = _limits(even, horizon, language)
+        if limits:
+            first, second = fragile or (text("input.utilization", language), text("input.api_price", language))
+            sentences.append(text("verdict.hangs_on", language, first=first, second=second, limits=limits))
+    elif status == "never" and int(np.asarray(resolved.inputs.system_count)) > 0:
+        if even.api_usd_per_month is None or even.tokens_per_month is None:
+            sentences.append(text("verdict.need_nothing", language))
+        else:
+            over = "" if even.reachable else text("verdict.need_beyond", language)
+            sentences.append(text("verdict.need_spend", language, spend=money(even.api_usd_per_month),
+                                  tokens=tokens(even.tokens_per_month), beyond=over))
+    return (*sentences, *_alternative(resolved, result, language))
+
+
+def _limits(even: BreakEven, horizon: int, language: Language) -> str:
+    price = None if even.api_usd_per_mtok is None else three_digits(even.api_usd_per_mtok)
+    if even.utilization is not None:
+        told = text("verdict.limit_utilization", language, u=share(even.utilization), horizon=horizon)
+        return told if price is None else f"{told}{'，' if language == 'zh' else ', '}" + text(
+            "verdict.limit_price", language, p=price)
+    return "" if price is None else text("verdict.limit_price_only", language, p=price, horizon=horizon)
+
+
+def _evidence(resolved: Resolved, result: Result, language: Language) -> list[str]:
+    level = str(result.sizing.evidence)
+    if level in ("measured", "interpolated", "user", "none") or int(np.asarray(resolved.inputs.system_count)) == 0:
+        return []
+    places = {"low": share(1 - float(result.sizing.low_factor)), "high": share(float(result.sizing.high_factor) - 1)}
+    if level == "uncalibrated":
+        return [text("verdict.evidence_bound", language, model=resolved.model.name, **places)]
+    return [text("verdict.evidence_band", language, evidence=text(f"evidence.{level}", language), **places)]
+
+
+def _alternative(resolved: Resolved, result: Result, language: Language) -> list[str]:
+    base, other = float(result.baseline_usd_per_month), float(result.alternative_usd_per_month)
+    if resolved.alternative is None or not (math.isfinite(base) and math.isfinite(other)) or base <= 0:
+        return []
+    versus = ""
+    if int(np.asarray(resolved.inputs.system_count)) > 0:
+        status, days = payback_of(result, result.alternative_flow, priced=True,
+                                  horizon_months=resolved.scenario.horizon_months)
+        if status == "never":
+            versus = text("verdict.versus_never", language)
+        elif status == "immediate":
+            versus = text("verdict.versus_immediate", language)
+        elif days is not None:
+            versus = text("verdict.versus_days", language, days=duration_text(days, language))
+    change = 1 - other / base
+    if change > 0.0005:
+        return [text("verdict.alternative_saves", language, offer=resolved.alternative.id, share=share(change), versus=versus)]
+    if change >= -0.0005:
+        return [text("verdict.alternative_same", language, offer=resolved.alternative.id, versus=versus)]
+    return [text("verdict.alternative_dearer", language, offer=resolved.alternative.id, share=share(-change))]
