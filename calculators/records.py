@@ -77,6 +77,9 @@ class Model(Record):
     shared_experts: int = Field(default=0, ge=0)
     weights_bytes: Figure = Field(description="checkpoint as it is loaded, all tensors at their own precision")
     routed_expert_bytes: Figure | None = Field(default=None, description="routed experts of all layers together")
+    routed_expert_params: Figure | None = Field(
+        default=None, description="routed parameters of all layers; None = derived from total and active counts"
+    )
     weights_bits: float = Field(default=16, description="nominal bits of the bulk of the weights: 4, 8 or 16")
     activation_bits: float = Field(default=16, description="bits of the matmuls' activations: 4, 8 or 16")
     cache: tuple[CacheGroup, ...] = Field(min_length=1)
@@ -175,6 +178,10 @@ class Offer(Record):
     aliases: tuple[str, ...] = ()
     prices: tuple[OfferPrice, ...] = Field(min_length=1)
     is_frontier_baseline: bool = False
+    channel: Literal["maker", "host", "reseller", "plan"] = Field(
+        default="host",
+        description="maker of the model, host with machines of its own, reseller or router, or a plan with a quota",
+    )
 
 
 class Preset(Record):

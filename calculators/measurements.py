@@ -1,0 +1,468 @@
+"""Measured serving points: read either column layout into one form, with a reason for every row that cannot be used.
+
+Two layouts are recognised by their header: the one of k3_measured.csv (a free-text layout column) and the one of
+other_measured.csv (parallelism in columns, InferenceX style). Traps handled here, once:
+
+* total_tok_s_per_gpu counts input and output; with disaggregated pools out_tok_s_per_gpu counts decode GPUs only.
+* a row without concurrency but with a speed per user is a point of a latency-throughput curve.
+* prefill-only rows, serverless observations and host-memory cache tiers are not machine throughput of this model.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from calculators.memory import PRECISIONS, KvDtype, Layout
+from calculators.records import Accelerator, Model, System
+from calculators.throughput import Plan, Pool
+
+NAN: Final = math.nan
+"""Inside a Point NaN means 'not stated'; it never leaves this package."""
+
+_MODEL_NAMES: Final = (
+    # pattern of the name in a file, id in data/models
+    (r"kimi[-_ ]?k3\.1", "kimi-k3.1-pro"),
+    (r"kimi[-_ ]?k3", "kimi-k3"),
+    (r"kimi[-_ ]?k2\.[567]", "kimi-k2.5"),
+    (r"deepseek[-_ ]?(r1|v3)(?!\.2)", "deepseek-r1-0528"),
+    (r"deepseek[-_ ]?v3\.2", "deepseek-v3.2"),
+    (r"deepseek[-_ ]?v4[-_ ]?flash", "deepseek-v4-flash"),
+    (r"deepseek[-_ ]?v4", "deepseek-v4-pro"),
+    (r"glm[-_ ]?5\.2", "glm-5.2"),
+    (r"glm[-_ ]?5", "glm-5"),
+    (r"qwen3\.5", "qwen3.5-397b-a17b"),
+    (r"qwen3[-_ ]?235b", "qwen3-235b-a22b"),
+    (r"gpt[-_ ]?oss[-_ ]?120b", "gpt-oss-120b"),
+    (r"minimax[-_ ]?m3", "minimax-m3"),
+    (r"minimax[-_ ]?m2", "minimax-m2.5"),
+    (r"llama[-_ ]?3\.[13][-_ ]?70b", "llama-3.3-70b"),
+)
+
+_CHIP_NAMES: Final = (
+    (r"gb300", "gb300"),
+    (r"b300", "b300_sxm"),
+    (r"gb200", "gb200"),
+    (r"b200", "b200_sxm"),
+    (r"h200", "h200_sxm"),
+    (r"h100", "h100_sxm"),
+    (r"mi355x", "mi355x"),
+    (r"mi350x", "mi350x"),
+    (r"mi325x", "mi325x"),
+    (r"mi300x", "mi300x"),
+    (r"rtx[-_ ]?pro[-_ ]?6000", "rtxpro6000se"),
+    (r"(rtx[-_ ]?)?5090", "rtx5090"),
+    (r"atlas[-_ ]?a3|910c|ascend", "ascend910c"),
+)
+
+K3_COLUMNS: Final = frozenset({"id", "hardware", "gpus", "layout", "isl", "osl"})
+OTHER_COLUMNS: Final = frozenset({"id", "model", "hardware", "decode_tp", "isl", "osl"})
+
+
+class HasRecords(Protocol):
+    """What this module needs of a catalogue."""
+
+    @property
+    def models(self) -> Mapping[str, Model]:
+        """Models by id."""
+
+    @property
+    def accelerators(self) -> Mapping[str, Accelerator]:
+        """Accelerators by id."""
+
+    @property
+    def systems(self) -> Mapping[str, System]:
+        """Machines by id."""
+
+
+class Unusable(ValueError):
+    """A row cannot be predicted; the message is the reason shown to people."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measured serving point in SI units. NaN = not stated."""
+
+    id: str
+    model_id: str
+    accelerator_id: str
+    class_id: str
+    engine: str
+    date: str
+    precision: str
+    kv_dtype: KvDtype
+    plan: Plan
+    spec: str
+    accepted: float
+    input_tokens: float
+    output_tokens: float
+    cached_share: float
+    concurrency: float
+    user_tokens_per_s: float
+    tpot_s: float
+    ttft_s: float
+    output_tokens_per_s: float
+    source_url: str
+    suspect: str
+    saturation: bool
+
+    @property
+    def devices(self) -> int:
+        """Accelerators of the measured replica."""
+        return self.plan.devices
+
+    @property
+    def configuration(self) -> str:
+        """What must stay on one side of a split: everything but shape and concurrency."""
+        return "|".join(
+            (self.model_id, self.accelerator_id, self.engine, self.precision, self.plan.name, self.spec, self.date[:4])
+        )
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A row that was not used, and why."""
+
+    id: str
+    why: str
+
+
+def number(text: str | None) -> float:
+    """First number of a cell, NaN when there is none ('mean 219k' reads 219000; '75.0% (prefix 1920)' reads 75)."""
+    if text is None:
+        return NAN
+    cleaned = text.strip().lower().replace(",", "")
+    mean = re.search(r"mean\s*([0-9.]+)\s*(k?)", cleaned)
+    match = mean or re.match(r"[~<>= ]*([0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?)\s*(k(?![a-z])|)", cleaned)
+    if not match:
+        return NAN
+    try:
+        value = float(match.group(1)) * (1000.0 if match.group(2) == "k" else 1.0)
+    except ValueError:
+        return NAN
+    return value if math.isfinite(value) else NAN
+
+
+def _lookup(text: str, table: Sequence[tuple[str, str]], known: Mapping[str, object], what: str) -> str:
+    name = text.strip()
+    if name in known:
+        return name
+    for pattern, ident in table:
+        if re.search(rf"(?<![a-z0-9]){pattern}", name.lower()) and ident in known:
+            return ident
+    if not name:
+        raise Unusable(f"{what} is not stated")
+    raise Unusable(f"{what} {name[:80]!r} is not in the catalogue")
+
+
+def _precision(text: str, model: Model) -> str:
+    lowered = text.lower()
+    for name in ("nvfp4", "mxfp4", "w4a8", "int4", "fp8", "bf16", "fp4"):
+        if name in lowered:
+            return "mxfp4" if name == "w4a8" else name
+    if not lowered.strip() or "not stated" in lowered:
+        return {4.0: "mxfp4" if model.activation_bits == 8 else "int4", 8.0: "fp8"}.get(model.weights_bits, "bf16")
+    raise Unusable(f"precision {text.strip()[:60]!r} is not one this model of time knows ({', '.join(PRECISIONS)})")
+
+
+def _engine(text: str) -> str:
+    lowered = text.lower()
+    for name in ("sglang", "vllm", "atom"):
+        if name in lowered:
+            return name
+    if "trt" in lowered or "tensorrt" in lowered:
+        return "trt"
+    return lowered.strip().split(" ")[0] or "unknown"
+
+
+def _pool(text: str, devices_per_worker: int = 8) -> Pool:
+    """One pool of a free-text layout: '2xTP8', 'TP8xPP2 + EP', 'PP8', 'DCP8 dp4 EP32', 'DP4xTP16xEP64'."""
+    upper = text.upper()
+    workers = 1
+    lead = re.match(r"\s*(\d+)\s*X\s*(?=[A-Z])", upper)
+    if lead:
+        workers = int(lead.group(1))
+        upper = upper[lead.end() :]
+    no_ep = bool(re.search(r"EP\s*OFF", upper))
+    found = {name: int(n) for name, n in re.findall(r"(?<![A-WYZ])(DCP|TP|PP|DP|EP|DEP|TEP)\s*(\d+)", upper)}
+    if not found:
+        raise Unusable(f"layout {text.strip()[:80]!r} is not understood")
+    if "DEP" in found:
+        return Pool(Layout(tp=1, dp=found["DEP"], ep=found["DEP"]), workers)
+    dcp = found.get("DCP", 1)
+    tp = found.get("TP", found.get("TEP", max(dcp, 1)))
+    pp = found.get("PP", 1)
+    dp = found.get("DP", 1)
+    ep = 1
+    if not no_ep:
+        ep = found.get("EP", found.get("TEP", tp * dp if re.search(r"(?<![A-Z])EP(?!\d|\s*OFF)", upper) else 1))
+    if ep > tp * dp:
+        raise Unusable(f"layout {text.strip()[:80]!r}: more expert ranks ({ep}) than devices of a stage ({tp * dp})")
+    return Pool(Layout(tp=tp, pp=pp, dp=dp, ep=ep, dcp=dcp), workers)
+
+
+def parse_layout(text: str) -> Plan:
+    """A plan from free text; 'A -> B' is a prefill pool A beside a decode pool B.
+
+    Raises:
+        Unusable: the text is empty or names no parallel dimension.
+    """
+    cleaned = text.strip()
+    if not cleaned or cleaned.lower().startswith("not stated"):
+        raise Unusable("layout is not stated")
+    if "hicache" in cleaned.lower() or "offload" in cleaned.lower() or "host dram" in cleaned.lower():
+        raise Unusable("the cache lives partly in host memory, which is not modelled")
+    if "experts on cpu" in cleaned.lower() or "streaming" in cleaned.lower():
+        raise Unusable(f"layout {cleaned!r} is not one of accelerators only")
+    if "->" in cleaned:
+        left, right = cleaned.split("->", 1)
+        return Plan(decode=_pool(right), prefill=_pool(left))
+    return Plan(decode=_pool(cleaned.split(";")[0]))
+
+
+def _ok(value: float) -> bool:
+    return math.isfinite(value) and value > 0
+
+
+def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
+    hardware = row.get("hardware", "")
+    if hardware.lower().startswith("serverless"):
+        raise Unusable("a serverless observation, not a machine")
+    model_text = row.get("model", "") or "kimi-k3"
+    model_id = _lookup(model_text, _MODEL_NAMES, catalog.models, "model")
+    model = catalog.models[model_id]
+    accelerator_id = _accelerator(hardware, catalog)
+    plan = parse_layout(row.get("layout", ""))
+    gpus = number(row.get("gpus"))
+    if not _ok(gpus):
+        raise Unusable("number of accelerators is not stated")
+    if "prefill only" in row.get("evidence", "").lower() or number(row.get("osl")) == 1:
+        raise Unusable("prefill only: no output throughput")
+    if plan.devices != int(gpus):
+        raise Unusable(f"layout {row.get('layout', '')!r} uses {plan.devices} accelerators, the row says {int(gpus)}")
+    isl, osl = number(row.get("isl")), number(row.get("osl"))
+    if not _ok(isl) or not _ok(osl):
+        raise Unusable("input and output lengths are not stated")
+    precision = _precision(row.get("precision", ""), model)
+    spec_text = row.get("spec", "").strip().lower()
+    spec = "none" if spec_text in ("", "none", "not stated", "none stated") else row["spec"].strip()
+    accepted = number(row.get("accept_len")) if spec != "none" else 1.0
+    if "forced" in row.get("accept_kind", "").lower() and math.isfinite(accepted):
+        accepted += 1.0  # 'accepted' counts drafts in these rows; the bonus token comes on top
+    per_gpu, whole = number(row.get("out_tok_s_per_gpu")), number(row.get("out_tok_s_total"))
+    total = number(row.get("total_tok_s_per_gpu"))
+    output = whole if _ok(whole) else per_gpu * gpus if _ok(per_gpu) else total * gpus * osl / (isl + osl)
+    tpot, user = number(row.get("tpot_ms")) / 1e3, number(row.get("tok_s_per_user"))
+    concurrency = number(row.get("concurrency"))
+    if not _ok(output):
+        raise Unusable("no measured throughput of the whole machine")
+    hit = number(row.get("prefix_cache_hit"))
+    hit_text = row.get("prefix_cache_hit", "")
+    cached = 0.0 if not math.isfinite(hit) else hit / 100 if "%" in hit_text or hit > 1 else hit
+    notes = row.get("notes", "")
+    suspect = ""
+    if "suspect" in notes.lower():
+        suspect = "marked SUSPECT in its notes"
+    elif "dummy" in row.get("evidence", "").lower():
+        suspect = "dummy weights"
+    elif "queueing" in notes.lower() and _ok(concurrency) and concurrency > 64:
+        suspect = "admission cap below the offered concurrency: measures queueing"
+    elif "ladder" in notes.lower():
+        suspect = "intermediate state of the software"
+    kv_text = row.get("kv_dtype", "").lower()
+    return Point(
+        id=row.get("id", ""),
+        model_id=model_id,
+        accelerator_id=accelerator_id,
+        class_id=catalog.accelerators[accelerator_id].class_id,
+        engine=_engine(row.get("engine", "")),
+        date=row.get("date", "").strip(),
+        precision=precision,
+        kv_dtype="bf16" if "bf16" in kv_text or "fp16" in kv_text else "fp8",
+        plan=plan,
+        spec=spec,
+        accepted=accepted,
+        input_tokens=isl,
+        output_tokens=osl,
+        cached_share=min(max(cached, 0.0), 0.999),
+        concurrency=concurrency,
+        user_tokens_per_s=user,
+        tpot_s=tpot,
+        ttft_s=number(row.get("ttft_ms")) / 1e3,
+        output_tokens_per_s=output,
+        source_url=row.get("source_url", ""),
+        suspect=suspect,
+        saturation=False,
+    )
+
+
+def _accelerator(text: str, catalog: HasRecords) -> str:
+    if text.strip() in catalog.systems:
+        return catalog.systems[text.strip()].accelerator
+    return _lookup(text, _CHIP_NAMES, catalog.accelerators, "machine")
+
+
+def _column_pool(tp: float, ep: float, dp_attention: bool, workers: float, gpus: float) -> Pool:
+    if not _ok(tp):
+        raise Unusable("layout is not stated")
+    ranks = int(tp)
+    count = int(workers) if _ok(workers) else 1
+    if _ok(gpus) and count * ranks != int(gpus):
+        if int(gpus) % ranks:
+            raise Unusable(f"{int(gpus)} accelerators do not divide into workers of {ranks}")
+        count = int(gpus) // ranks
+    experts = int(ep) if _ok(ep) else 1
+    if experts > ranks and experts % ranks == 0 and int(gpus) % experts == 0:
+        # More expert ranks than tensor ranks: data-parallel attention over the rest.
+        return Pool(Layout(tp=ranks, dp=experts // ranks, ep=experts), int(gpus) // experts)
+    if dp_attention:
+        return Pool(Layout(tp=1, dp=ranks, ep=ranks), count)
+    return Pool(Layout(tp=ranks, ep=min(max(experts, 1), ranks)), count)
+
+
+def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
+    model_id = _lookup(row.get("model", ""), _MODEL_NAMES, catalog.models, "model")
+    model = catalog.models[model_id]
+    accelerator_id = _accelerator(row.get("hardware", ""), catalog)
+    isl, osl = number(row.get("isl")), number(row.get("osl"))
+    if not _ok(isl) or not _ok(osl):
+        raise Unusable("input and output lengths are not stated")
+    gpus = number(row.get("gpus"))
+    prefill_gpus, decode_gpus = number(row.get("num_prefill_gpu")), number(row.get("num_decode_gpu"))
+    disagg = row.get("disagg", "").strip().lower() == "true"
+    dp_attention = row.get("dp_attention", "").strip().lower() == "true"
+    if not _ok(gpus):
+        raise Unusable("number of accelerators is not stated")
+    decode_text = row.get("decode_tp", "").strip()
+    if not decode_text:
+        raise Unusable("layout is not stated")
+    if not re.fullmatch(r"[0-9.]+", decode_text):
+        plan = parse_layout(decode_text)
+    elif disagg:
+        if not _ok(prefill_gpus) or not _ok(decode_gpus):
+            raise Unusable("accelerators of the prefill and decode pools are not stated")
+        if number(row.get("decode_workers")) == 0 or number(row.get("prefill_workers")) == 0:
+            raise Unusable("workers of the prefill and decode pools are not stated")
+        plan = Plan(
+            decode=_column_pool(
+                number(decode_text),
+                number(row.get("decode_ep")),
+                dp_attention,
+                number(row.get("decode_workers")),
+                decode_gpus,
+            ),
+            prefill=_column_pool(
+                number(row.get("prefill_tp")),
+                number(row.get("prefill_ep")),
+                dp_attention,
+                number(row.get("prefill_workers")),
+                prefill_gpus,
+            ),
+        )
+    else:
+        plan = Plan(decode=_column_pool(number(decode_text), number(row.get("decode_ep")), dp_attention, NAN, gpus))
+    if plan.devices != int(gpus):
+        raise Unusable(f"layout uses {plan.devices} accelerators, the row says {int(gpus)}")
+    total, per_gpu = number(row.get("total_tok_s_per_gpu")), number(row.get("out_tok_s_per_gpu"))
+    suspect = ""
+    if disagg:
+        # With separate pools the per-GPU output is per decode GPU; the total is over all.
+        by_output = per_gpu * (decode_gpus if _ok(decode_gpus) else gpus)
+        by_total = total * gpus * osl / (isl + osl)
+        output = by_output if _ok(by_output) else by_total
+        if _ok(by_total) and _ok(by_output) and abs(by_total / by_output - 1) > 0.15:
+            suspect = "its throughput columns contradict one another"
+    else:
+        output = per_gpu * gpus if _ok(per_gpu) else total * gpus * osl / (isl + osl)
+    if not _ok(output):
+        raise Unusable("no measured throughput")
+    concurrency_text = row.get("concurrency", "").strip().lower()
+    concurrency = number(concurrency_text)
+    user, tpot, ttft = (
+        number(row.get("median_tok_s_per_user")),
+        number(row.get("median_tpot_s")),
+        number(row.get("median_ttft_s")),
+    )
+    spec = row.get("spec", "").strip().lower() or "none"
+    if _ok(concurrency) and _ok(tpot):
+        implied = output * (tpot + (ttft / osl if _ok(ttft) else 0.0))
+        if not suspect and (implied / concurrency < 0.7 or (implied / concurrency > 1.3)) and _ok(ttft):
+            suspect = "throughput, latency and concurrency contradict one another (Little's law)"
+    if "suspect" in row.get("notes", "").lower():
+        suspect = "marked SUSPECT in its notes"
+    return Point(
+        id=row.get("id", ""),
+        model_id=model_id,
+        accelerator_id=accelerator_id,
+        class_id=catalog.accelerators[accelerator_id].class_id,
+        engine=_engine(row.get("engine", "")),
+        date=row.get("date", "").strip(),
+        precision=_precision(row.get("precision", ""), model),
+        kv_dtype="fp8",
+        plan=plan,
+        spec=spec,
+        accepted=1.0 if spec == "none" else NAN,
+        input_tokens=isl,
+        output_tokens=osl,
+        cached_share=0.0,
+        concurrency=concurrency,
+        user_tokens_per_s=user,
+        tpot_s=tpot,
+        ttft_s=ttft,
+        output_tokens_per_s=output,
+        source_url=row.get("source_url", ""),
+        suspect=suspect,
+        saturation=not _ok(concurrency) and "max" in concurrency_text,
+    )
+
+
+def parse_row(row: Mapping[str, str], catalog: HasRecords) -> Point:
+    """One row of either layout.
+
+    Raises:
+        Unusable: with the reason, in words.
+    """
+    columns = set(row)
+    if columns >= OTHER_COLUMNS and "layout" not in columns:
+        return _point_other(row, catalog)
+    if columns >= K3_COLUMNS:
+        return _point_k3(row, catalog)
+    missing = sorted((OTHER_COLUMNS if "decode_tp" in columns else K3_COLUMNS) - columns)
+    raise Unusable(f"columns are of neither known layout; missing {', '.join(missing)}")
+
+
+def parse_rows(rows: Iterable[Mapping[str, str]], catalog: HasRecords) -> tuple[list[Point], list[Skipped]]:
+    """All rows: the usable points and the others with their reason. Never raises for a bad row."""
+    points: list[Point] = []
+    skipped: list[Skipped] = []
+    for index, raw in enumerate(rows, start=1):
+        row = {str(k).strip(): ("" if v is None else str(v)) for k, v in raw.items() if k is not None}
+        ident = row.get("id", "").strip() or f"row {index}"
+        try:
+            points.append(parse_row({**row, "id": ident}, catalog))
+        except Unusable as why:
+            skipped.append(Skipped(ident, str(why)))
+        except (ValueError, KeyError, OverflowError) as why:
+            skipped.append(Skipped(ident, f"could not be read: {why}"))
+    return points, skipped
+
+
+def read_csv(path: Path | str) -> list[dict[str, str]]:
+    """Rows of a CSV file as text; tolerates a byte-order mark and CRLF.
+
+    Raises:
+        ValueError: the file is missing, empty or not text, in one sentence.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as why:
+        raise ValueError(f"{path}: cannot be read ({why.strerror})") from why
+    except UnicodeDecodeError as why:
+        raise ValueError(f"{path}: is not UTF-8 text (byte {why.start})") from why
+    reader = csv.DictReader(text.splitlines(keepends=True))
+    if not reader.fieldnames:
+        raise ValueError(f"{path}: has no header row")
+    return [{k: (v if isinstance(v, str) else "") for k, v in row.items() if isinstance(k, str)} for row in reader]

@@ -1,0 +1,1013 @@
+"""From a model, a machine and a workload to fit, concurrency, tokens per second, latency and how sure we are.
+
+`sizing_inputs` looks everything up once (layout, fitted constants, measured anchors); `size` is arithmetic on arrays.
+The headline, curves, tornado and Monte Carlo call the same `size`; an array result equals the stack of scalar results.
+
+How an answer comes about (README, 'How sizing works'):
+
+1. Memory says how many sequences fit (calculators.memory).
+2. The roofline says rate and latency at a concurrency (calculators.throughput, constants of calibrate.py).
+3. Near a measured series of this model on this machine the roofline is scaled by measured / predicted at the measured
+   concurrencies; the weight falls smoothly to none with distance in shape (log input, log output, cache share, accepted
+   tokens).
+4. The operating point is the largest whole concurrency that fits, meets both latency limits, and near a measured series
+   does not go beyond the tokens that were resident in its largest measured point.
+5. The band is the held-out error of the evidence level (data/calibration.toml), wider where the model is known to fail.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calculators import memory as mem
+from calculators.calibration import Band, Calibration, load_calibration
+from calculators.measurements import HasRecords, Point, parse_rows
+from calculators.memory import Chip, KvDtype, Layout, ModelShape
+from calculators.records import System
+from calculators.throughput import CompiledPlan, Constants, Operating, Plan, Pool, compile_plan, operate
+
+Array = NDArray[np.float64]
+Number = float | Array
+
+EVIDENCE: Final = ("measured", "interpolated", "modelled", "class", "uncalibrated", "user", "none")
+"""Evidence levels, best first; the index is the code in `Sizing.evidence_code`."""
+
+LIMITS: Final = ("memory", "tpot", "ttft", "measured range", "does not fit")
+
+SHAPE_SCALES: Final = (math.log(4.0), math.log(4.0), 0.4, math.log(6.0))
+"""Distance of 1 in log input, log output, cache share and log accepted tokens: from there on an anchor has no weight."""
+
+MEASURED_KERNEL: Final = 0.95
+INTERPOLATED_KERNEL: Final = 0.5
+"""Kernel values from which a shape counts as the measured one, and as near enough to interpolate."""
+
+LONG_CONTEXT_TOKENS: Final = 100_000.0
+SHORT_PROMPT_TOKENS: Final = 2048.0
+WIDEN_KNOWN_TO_FAIL: Final = 1.5
+"""In regions where the model is known to fail the band's logarithm grows by this factor."""
+
+REFERENCE_SHAPE: Final = (8192.0, 1024.0)
+REFERENCE_TPOT_S: Final = 0.060
+"""Workload at which layouts of a machine are compared; fixed, so that the layout does not depend on the workload."""
+
+_MAX_CONCURRENCY: Final = 1e6
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """A measured series: points of one model, machine and shape, by rising concurrency. NaN = not measured."""
+
+    input_tokens: float
+    output_tokens: float
+    cached_share: float
+    accepted: float
+    log_concurrency: tuple[float, ...]
+    log_rate_ratio: tuple[float, ...]
+    log_tpot_ratio: tuple[float, ...]
+    log_ttft_ratio: tuple[float, ...]
+    ids: tuple[str, ...]
+    source_urls: tuple[str, ...]
+    dates: tuple[str, ...]
+    resident_tokens: float
+    memory_limited: bool
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything about a model on a machine that does not vary between scenarios."""
+
+    model_id: str
+    model_name: str
+    system_id: str
+    system_name: str
+    shape: ModelShape
+    chip: Chip
+    kv_dtype: KvDtype
+    plan: Plan
+    compiled: CompiledPlan
+    constants_name: str
+    accelerators_per_system: int
+    weights_bytes_per_device: float
+    prefill_weights_bytes_per_device: float
+    cache_bytes_per_token_per_device: float
+    state_bytes_per_device: float
+    cache_bytes_per_token: float
+    anchors: tuple[Anchors, ...]
+    base_evidence: int
+    bands: tuple[Band, ...]
+    warnings: tuple[str, ...]
+    bound_only: bool
+    streaming_bytes_per_s: float
+    ladder: tuple[tuple[int, float, float, float], ...]
+
+    @property
+    def decode_slots(self) -> int:
+        """Independent memory domains of a replica: data-parallel ranks x decode workers."""
+        return self.plan.decode.layout.dp * self.plan.decode.workers
+
+
+@dataclass(frozen=True)
+class SizingInputs:
+    """Workload (numbers or arrays that broadcast) and the site it runs on.
+
+    input_tokens, output_tokens: mean a request. serving_cached_share: share of the input found in the machine's own
+    cache. accepted_tokens_per_step: 1 = no speculative decoding. max_tpot_ms, max_ttft_s: limits, infinity = none.
+    gpu_memory_utilization: share of usable memory that the engine may take. measured_output_tokens_per_s: own load test
+    of ONE whole machine at this mix, NaN = none; with several machines it is multiplied by their number.
+    system_count: machines, whole numbers >= 0.
+    """
+
+    site: Site
+    input_tokens: Number
+    output_tokens: Number
+    serving_cached_share: Number = 0.0
+    accepted_tokens_per_step: Number = 1.0
+    max_tpot_ms: Number = math.inf
+    max_ttft_s: Number = math.inf
+    gpu_memory_utilization: Number = 0.90
+    measured_output_tokens_per_s: Number = math.nan
+    system_count: Number = 1.0
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """What the machine does. Arrays share the inputs' broadcast shape; rates are of all systems together.
+
+    fits: the weights and at least one sequence fit on the machines given. max_concurrent_sequences: per replica,
+    concurrency: per replica at the operating point. short_by_bytes: 0 where it fits. min_systems: smallest count of
+    this machine that holds one replica, 0 = none does. low_factor, high_factor: band of the throughput.
+    evidence and anchor describe the first element; evidence_code has one entry per element (index into EVIDENCE).
+    single_stream_tokens_per_s: speed of one lone request, also where the latency limit cannot be met.
+    """
+
+    fits: NDArray[np.bool_]
+    weights_bytes: float
+    usable_bytes: Array
+    cache_bytes_per_token: float
+    state_bytes_per_sequence: float
+    max_concurrent_sequences: Array
+    short_by_bytes: Array
+    min_systems: NDArray[np.int64]
+    replicas: Array
+    concurrency: Array
+    requests_per_s: Array
+    output_tokens_per_s: Array
+    new_input_tokens_per_s: Array
+    cached_input_tokens_per_s: Array
+    tpot_ms: Array
+    ttft_s: Array
+    single_stream_tokens_per_s: Array
+    low_factor: Array
+    high_factor: Array
+    limited_by: NDArray[np.str_]
+    evidence: str
+    evidence_code: NDArray[np.int64]
+    anchor: Mapping[str, Any] | None
+    layout: str
+    warnings: tuple[str, ...] = field(default=())
+
+
+# --------------------------------------------------------------------------------------------------------- anchoring
+
+
+def _kernel(distance2: Array) -> Array:
+    """Compact, smooth: 1 at distance 0, 0 from distance 1 on."""
+    near = np.maximum(1.0 - distance2, 0.0)
+    return np.asarray(near * near * near)
+
+
+def _shape_distance2(anchors: Anchors, x_in: Array, x_out: Array, cached: Array, accepted: Array) -> tuple[Array, Array]:
+    """Squared distance in all four directions, and in the two lengths alone."""
+    lengths = ((x_in - math.log(anchors.input_tokens)) / SHAPE_SCALES[0]) ** 2 + (
+        (x_out - math.log(anchors.output_tokens)) / SHAPE_SCALES[1]
+    ) ** 2
+    other = ((cached - anchors.cached_share) / SHAPE_SCALES[2]) ** 2 + (
+        (np.log(accepted) - math.log(anchors.accepted)) / SHAPE_SCALES[3]
+    ) ** 2
+    return lengths + other, lengths
+
+
+class _Correction:
+    """Measured / predicted of the nearby series, as a function of concurrency."""
+
+    def __init__(self, anchors: Sequence[Anchors], x_in: Array, x_out: Array, cached: Array, accepted: Array) -> None:
+        self.parts: list[tuple[Anchors, Array, Array]] = []
+        none = np.ones(())
+        lengths_kernels = []
+        for series in anchors:
+            d2, lengths2 = _shape_distance2(series, x_in, x_out, cached, accepted)
+            near, near_lengths = _kernel(d2), _kernel(lengths2)
+            if float(np.max(near_lengths)) <= 0.0:
+                continue
+            lengths_kernels.append((series, near_lengths))
+            self.parts.append((series, near, near))
+        rest = none
+        total = np.zeros(())
+        weights = []
+        for i, (_, near, _) in enumerate(self.parts):
+            # A series at distance 0 must count alone, so the others are damped by how near it is.
+            weight = near
+            for j, (_, other, _) in enumerate(self.parts):
+                if j != i:
+                    weight = weight * (1.0 - other)
+            weights.append(weight)
+            total = total + weight
+            rest = rest * (1.0 - near)
+        scale = np.divide(1.0 - rest, total, out=np.zeros(np.shape(total)), where=total > 1e-300)
+        self.series = [
+            (s, np.asarray(w * scale), near) for (s, near, _), w in zip(self.parts, weights, strict=True)
+        ]
+        self.lengths_kernels = lengths_kernels
+
+    def log_ratios(self, log_c: Array) -> tuple[Array | float, Array | float, Array | float]:
+        """Log of the factors on rate, time per token and time to first token."""
+        rate: Array | float = 0.0
+        tpot: Array | float = 0.0
+        ttft: Array | float = 0.0
+        for series, weight, _ in self.series:
+            xs = series.log_concurrency
+            rate = rate + weight * np.interp(log_c, xs, series.log_rate_ratio)
+            tpot = tpot + weight * np.interp(log_c, xs, series.log_tpot_ratio)
+            ttft = ttft + weight * np.interp(log_c, xs, series.log_ttft_ratio)
+        return rate, tpot, ttft
+
+
+def anchors_from_points(
+    points: Sequence[Point],
+    plan: Plan,
+    shape: ModelShape,
+    chip: Chip,
+    constants: Constants,
+    kv_dtype: KvDtype,
+    accepted_by_spec: Mapping[str, float],
+) -> tuple[Anchors, ...]:
+    """Group measured points of one model and accelerator into series with their measured / predicted ratios.
+
+    Args:
+        points: candidates; those with other device counts, pool kinds or precision are left out.
+        plan: the plan that the site will use.
+        shape: model as the site runs it.
+        chip: the accelerator.
+        constants: constants of the site; each point is predicted under its own layout with them.
+        kv_dtype: cache width of the site.
+        accepted_by_spec: accepted tokens of drafts whose acceptance the row does not state.
+    """
+    groups: dict[tuple[float, float, float, float], list[tuple[float, Point, Operating]]] = {}
+    for point in points:
+        if point.suspect or point.saturation or not _same_kind(point, plan):
+            continue
+        accepted = point.accepted if math.isfinite(point.accepted) else accepted_by_spec.get(point.spec, math.nan)
+        if not math.isfinite(accepted):
+            continue
+        compiled = compile_plan(shape, chip, point.plan, constants, point.kv_dtype)
+        concurrency = implied_concurrency(point, compiled, accepted)
+        if not math.isfinite(concurrency):
+            continue
+        op = operate(compiled, concurrency, point.input_tokens, point.output_tokens, point.cached_share, accepted)
+        key = (point.input_tokens, point.output_tokens, round(point.cached_share, 2), accepted)
+        groups.setdefault(key, []).append((concurrency, point, op))
+    result = []
+    for (isl, osl, cached, accepted), members in groups.items():
+        chosen: list[tuple[float, Point, Operating]] = []
+        # The newest software at a concurrency speaks; of the same day the best configuration.
+        for member in sorted(members, key=lambda m: (m[1].date, m[1].output_tokens_per_s), reverse=True):
+            if all(abs(math.log(member[0] / other[0])) > 0.05 for other in chosen):
+                chosen.append(member)
+        chosen.sort(key=lambda m: m[0])
+        rate, tpot, ttft = [], [], []
+        for _, point, op in chosen:
+            rate.append(math.log(point.output_tokens_per_s / float(op.requests_per_s * osl)))
+            tpot.append(math.log(point.tpot_s / float(op.tpot_s)) if point.tpot_s > 0 else -rate[-1])
+            ttft.append(math.log(point.ttft_s / float(op.ttft_s)) if point.ttft_s > 0 else 0.0)
+        largest_c, largest, _ = chosen[-1]
+        resident = largest_c * (isl + osl)
+        layout = largest.plan.decode.layout
+        fit = (
+            float(mem.tokens_that_fit(shape, layout, largest.kv_dtype, chip.usable_bytes, 0.9, isl + osl))
+            * largest.plan.decode.workers
+        )
+        result.append(
+            Anchors(
+                input_tokens=isl,
+                output_tokens=osl,
+                cached_share=cached,
+                accepted=accepted,
+                log_concurrency=tuple(math.log(m[0]) for m in chosen),
+                log_rate_ratio=tuple(rate),
+                log_tpot_ratio=tuple(tpot),
+                log_ttft_ratio=tuple(ttft),
+                ids=tuple(m[1].id for m in chosen),
+                source_urls=tuple(m[1].source_url for m in chosen),
+                dates=tuple(m[1].date for m in chosen),
+                resident_tokens=min(resident, fit),
+                memory_limited=resident > fit,
+            )
+        )
+    return tuple(result)
+
+
+def implied_concurrency(point: Point, compiled: CompiledPlan, accepted: float) -> float:
+    """Requests in flight of a point: stated, or by Little's law from its rate and latency; NaN when neither is known.
+
+    With separate pools the time before decode is the model's own when the row does not state it.
+    """
+    if point.concurrency > 0:
+        return point.concurrency
+    tpot = point.tpot_s if point.tpot_s > 0 else 1.0 / point.user_tokens_per_s if point.user_tokens_per_s > 0 else math.nan
+    if not math.isfinite(tpot):
+        return math.nan
+    rate = point.output_tokens_per_s / point.output_tokens
+    decoding = rate * (point.output_tokens - 1.0) * tpot
+    ttft = point.ttft_s
+    if not math.isfinite(ttft):
+        ttft = float(operate(compiled, max(decoding, 1.0), point.input_tokens, point.output_tokens,
+                             point.cached_share, accepted).ttft_s)
+    return max(decoding + rate * ttft, 1.0)
+
+
+def _same_kind(point: Point, plan: Plan) -> bool:
+    """Whether a measured point speaks for a plan: same device counts, pools and tensor width; DCP and EP may differ."""
+    if (point.plan.prefill is None) != (plan.prefill is None) or point.devices != plan.devices:
+        return False
+    a, b = point.plan.decode, plan.decode
+    if a.workers != b.workers or (a.layout.tp, a.layout.pp, a.layout.dp) != (b.layout.tp, b.layout.pp, b.layout.dp):
+        return False
+    if point.plan.prefill is None or plan.prefill is None:
+        return True
+    return point.plan.prefill.devices == plan.prefill.devices
+
+
+# ------------------------------------------------------------------------------------------------------------ layouts
+
+
+def _powers_of_two(limit: int) -> list[int]:
+    return [2**i for i in range(limit.bit_length()) if 2**i <= limit]
+
+
+def plan_fits(
+    shape: ModelShape, chip: Chip, plan: Plan, kv_dtype: KvDtype, utilization: float, tokens: float = 8192.0
+) -> bool:
+    """Whether every device of every pool holds its weights and the decode pool one sequence of `tokens`."""
+    for pool in (plan.decode, plan.prefill):
+        if pool is None:
+            continue
+        free = mem.free_bytes_per_device(shape, pool.layout, chip.usable_bytes, utilization)
+        need = 0.0
+        if pool is plan.decode:
+            need = mem.cache_bytes_per_token_per_device(
+                shape, pool.layout, kv_dtype
+            ) * tokens + mem.state_bytes_per_device(shape, pool.layout, kv_dtype)
+        if float(free) < need:
+            return False
+    return True
+
+
+def unified_plan(shape: ModelShape, chip: Chip, system: System, devices: int, dcp: bool = True) -> Plan:
+    """Shared pool on `devices` accelerators: tensor parallel inside a scale-up domain, pipeline across."""
+    per_node = max(1, min(system.accelerators_per_node, devices))
+    width = per_node if chip.link_domain <= per_node else min(8, chip.link_domain, devices)
+    tp = math.gcd(devices, width)
+    pp = devices // tp
+    use_dcp = tp if dcp and shape.has_mla and tp > 1 else 1
+    return Plan(Pool(Layout(tp=tp, pp=pp, dcp=use_dcp)))
+
+
+def smallest_devices(
+    shape: ModelShape, chip: Chip, system: System, kv_dtype: KvDtype, utilization: float, limit: int = 4096
+) -> int:
+    """Smallest device count whose memory holds the model: a power of two (tensors and experts divide), or one machine.
+
+    0 = none up to `limit`.
+    """
+    sizes = sorted(set(_powers_of_two(limit)) | {system.accelerators})
+    for devices in sizes:
+        if plan_fits(shape, chip, unified_plan(shape, chip, system, devices), kv_dtype, utilization):
+            return devices
+    return 0
+
+
+def _ladder(
+    shape: ModelShape, chip: Chip, system: System, kv_dtype: KvDtype, limit: int = 4096
+) -> tuple[tuple[int, float, float, float], ...]:
+    """Device counts that a replica may have, with weights, cache per token and state on each device, bytes."""
+    rows = []
+    for devices in sorted(set(_powers_of_two(limit)) | {system.accelerators}):
+        layout = unified_plan(shape, chip, system, devices).decode.layout
+        rows.append(
+            (
+                devices,
+                mem.weights_bytes_per_device(shape, layout),
+                mem.cache_bytes_per_token_per_device(shape, layout, kv_dtype),
+                mem.state_bytes_per_device(shape, layout, kv_dtype),
+            )
+        )
+    return tuple(rows)
+
+
+def _reference_rate(compiled: CompiledPlan, fit_sequences: float) -> float:
+    """Requests per second of a replica at the reference shape and speed, for comparing layouts."""
+    grid = np.unique(np.floor(np.geomspace(1.0, max(min(fit_sequences, 1e5), 1.0), 48)))
+    op = operate(compiled, grid, *REFERENCE_SHAPE)
+    ok = op.tpot_s <= REFERENCE_TPOT_S
+    if not bool(np.any(ok)):
+        return float(op.requests_per_s[0]) * 1e-3
+    return float(np.max(op.requests_per_s[ok]))
+
+
+def choose_plan(
+    shape: ModelShape,
+    chip: Chip,
+    system: System,
+    kv_dtype: KvDtype,
+    constants: Constants,
+    points: Sequence[Point],
+    accepted_by_spec: Mapping[str, float],
+) -> Plan:
+    """Layout of one replica: the candidate with the highest rate per machine at the reference workload.
+
+    Candidates are shared pools from the smallest device count that fits up to one machine, and the plans that were
+    measured for this model on this accelerator. A measured candidate counts with its measured / predicted ratio.
+    It never depends on the workload, so that curves and Monte Carlo draws are of one machine.
+    """
+    least = smallest_devices(shape, chip, system, kv_dtype, 0.9)
+    if not least:
+        return unified_plan(shape, chip, system, system.accelerators)
+    largest = max(least, system.accelerators)
+    candidates: dict[str, Plan] = {}
+    for devices in _powers_of_two(largest):
+        if devices >= least:
+            plan = unified_plan(shape, chip, system, devices)
+            candidates[plan.name] = plan
+    if system.accelerators >= least:
+        plan = unified_plan(shape, chip, system, system.accelerators)
+        candidates[plan.name] = plan
+    for point in points:
+        if not point.suspect and point.devices <= largest and point.plan.prefill is not None:
+            layout = point.plan.decode.layout
+            if shape.has_mla and layout.tp > 1 and layout.dp == 1 and layout.ep == 1:
+                layout = Layout(tp=layout.tp, pp=layout.pp, dcp=layout.tp)
+            plan = Plan(Pool(layout, point.plan.decode.workers), point.plan.prefill)
+            candidates[plan.name] = plan
+    best, best_score = None, -1.0
+    machines = max(1, math.ceil(least / system.accelerators))
+    for plan in candidates.values():
+        if not plan_fits(shape, chip, plan, kv_dtype, 0.9):
+            continue
+        compiled = compile_plan(shape, chip, plan, constants, kv_dtype)
+        layout = plan.decode.layout
+        room = float(mem.sequences_that_fit(shape, layout, kv_dtype, chip.usable_bytes, 0.9, sum(REFERENCE_SHAPE)))
+        factor = 1.0
+        series = anchors_from_points(points, plan, shape, chip, constants, kv_dtype, accepted_by_spec)
+        if series:
+            factor = math.exp(float(np.mean([r for s in series for r in s.log_rate_ratio])))
+        elif plan.prefill is not None:
+            continue
+        whole = max(machines, math.ceil(plan.devices / system.accelerators))
+        replicas = whole * system.accelerators // plan.devices
+        score = _reference_rate(compiled, room * plan.decode.workers) * factor * replicas / whole
+        if score > best_score * 1.02:
+            best, best_score = plan, score
+    return best if best is not None else unified_plan(shape, chip, system, least)
+
+
+# ------------------------------------------------------------------------------------------------------------ builder
+
+
+def _points_of(catalog: HasRecords, rows: Sequence[Mapping[str, str]] | None) -> tuple[Point, ...]:
+    if rows is not None:
+        return tuple(parse_rows(rows, catalog)[0])
+    return _catalog_points(_ById(catalog))
+
+
+class _ById:
+    """Makes a catalogue hashable by identity, for the cache of its parsed measurements."""
+
+    def __init__(self, catalog: HasRecords) -> None:
+        self.catalog = catalog
+
+    def __hash__(self) -> int:
+        return id(self.catalog)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.catalog is self.catalog
+
+
+@lru_cache(maxsize=8)
+def _catalog_points(key: _ById) -> tuple[Point, ...]:
+    from calculators.calibration import measurement_rows
+
+    return tuple(parse_rows(measurement_rows(), key.catalog)[0])
+
+
+@lru_cache(maxsize=512)
+def _site(
+    key: _ById, model_id: str, system_id: str, kv_dtype: KvDtype, exclude: frozenset[str], anchored: bool
+) -> Site:
+    catalog = key.catalog
+    model = catalog.models[model_id]
+    system = catalog.systems[system_id]
+    accelerator = catalog.accelerators[system.accelerator]
+    override = system.weights_bytes_override.value if system.weights_bytes_override is not None else None
+    shape = mem.model_shape(model, override)
+    chip = mem.chip(accelerator)
+    calibration: Calibration = load_calibration()
+    measured_as = model.sized_as or model_id
+    own = [
+        p
+        for p in _catalog_points(key)
+        if p.model_id == measured_as and p.accelerator_id == accelerator.id and p.id not in exclude
+        and abs(_point_bits(p.precision) - (shape.routed_bits or shape.dense_bits)) < 0.2
+    ]
+    warnings: list[str] = list(model.warnings)
+    streaming = system.streaming_bytes_per_s.value if system.streaming_bytes_per_s is not None else math.nan
+    bound_only = system.bound_only or not calibration.knows_class(chip.class_id)
+    if bound_only:
+        constants, name = Constants.bound(), "bandwidth bound"
+    else:
+        constants, name = calibration.constants(chip.class_id, _engine_of(own), model_id=measured_as)
+    plan = choose_plan(shape, chip, system, kv_dtype, constants, own, calibration.accepted_by_spec)
+    if math.isfinite(streaming):
+        plan = unified_plan(shape, chip, system, system.accelerators)
+        warnings.append(
+            f"The weights do not fit and stream from the SSD at {streaming / 1e9:.3g} GB/s: one request at a time, "
+            "every figure is a bound."
+        )
+    compiled = compile_plan(shape, chip, plan, constants, kv_dtype)
+    if math.isfinite(streaming):
+        compiled = _streaming(compiled, shape, chip, streaming)
+    anchors = (
+        anchors_from_points(own, plan, shape, chip, constants, kv_dtype, calibration.accepted_by_spec)
+        if anchored and not bound_only
+        else ()
+    )
+    if bound_only:
+        base = EVIDENCE.index("uncalibrated")
+    elif calibration.knows_model(measured_as, chip.class_id) and not model.sized_as:
+        base = EVIDENCE.index("modelled")
+    else:
+        base = EVIDENCE.index("class")
+    if model.sized_as:
+        sized = catalog.models[model.sized_as].name if model.sized_as in catalog.models else model.sized_as
+        text = f"{model.name} is sized as {sized}; what differs between the two is not modelled."
+        if not any("sized as" in w.lower() for w in warnings):
+            warnings.append(text)
+    if bound_only:
+        warnings.append(
+            f"No serving measurement calibrates {accelerator.name}: the figure is a bandwidth bound, an upper limit that "
+            "real software stays below."
+        )
+    decode = plan.decode.layout
+    return Site(
+        model_id=model_id,
+        model_name=model.name,
+        system_id=system_id,
+        system_name=system.name,
+        shape=shape,
+        chip=chip,
+        kv_dtype=kv_dtype,
+        plan=plan,
+        compiled=compiled,
+        constants_name=name,
+        accelerators_per_system=system.accelerators,
+        weights_bytes_per_device=mem.weights_bytes_per_device(shape, decode),
+        prefill_weights_bytes_per_device=(
+            mem.weights_bytes_per_device(shape, plan.prefill.layout) if plan.prefill else 0.0
+        ),
+        cache_bytes_per_token_per_device=mem.cache_bytes_per_token_per_device(shape, decode, kv_dtype),
+        state_bytes_per_device=mem.state_bytes_per_device(shape, decode, kv_dtype),
+        cache_bytes_per_token=mem.cache_bytes_per_token(shape, kv_dtype),
+        anchors=anchors,
+        base_evidence=base,
+        bands=calibration.bands_for(EVIDENCE),
+        warnings=tuple(warnings),
+        bound_only=bound_only,
+        streaming_bytes_per_s=streaming,
+        ladder=_ladder(shape, chip, system, kv_dtype),
+    )
+
+
+def _point_bits(precision: str) -> float:
+    return mem.PRECISIONS[precision][0]
+
+
+def _engine_of(points: Sequence[Point]) -> str:
+    """Engine with the most points of this model on this machine, '' without any."""
+    counts: dict[str, int] = {}
+    for point in points:
+        counts[point.engine] = counts.get(point.engine, 0) + 1
+    return max(sorted(counts), key=lambda e: counts[e]) if counts else ""
+
+
+def sizing_inputs(
+    catalog: HasRecords,
+    model_id: str,
+    system_id: str,
+    *,
+    input_tokens: Number,
+    output_tokens: Number,
+    serving_cached_share: Number = 0.0,
+    accepted_tokens_per_step: Number = 1.0,
+    max_tpot_ms: Number = math.inf,
+    max_ttft_s: Number = math.inf,
+    gpu_memory_utilization: Number = 0.90,
+    kv_dtype: KvDtype = "fp8",
+    measured_output_tokens_per_s: Number = math.nan,
+    system_count: Number = 1.0,
+    exclude_measurements: frozenset[str] = frozenset(),
+    anchored: bool = True,
+) -> SizingInputs:
+    """Look up a model on a machine and pair it with a workload (see SizingInputs for the units).
+
+    Args:
+        catalog: records by id.
+        model_id: key of catalog.models.
+        system_id: key of catalog.systems.
+        exclude_measurements: ids of measured points that may not serve as anchors (for judging accuracy).
+        anchored: False ignores all measured points.
+
+    Raises:
+        ValueError: an id is not in the catalogue, or kv_dtype is neither 'fp8' nor 'bf16'.
+    """
+    if model_id not in catalog.models:
+        raise ValueError(f"model {model_id!r} is not in the catalogue; known: {', '.join(sorted(catalog.models))}")
+    if system_id not in catalog.systems:
+        raise ValueError(f"system {system_id!r} is not in the catalogue; known: {', '.join(sorted(catalog.systems))}")
+    if kv_dtype not in mem.KV_BYTES:
+        raise ValueError(f"kv_dtype {kv_dtype!r} is not one of {', '.join(mem.KV_BYTES)}")
+    return SizingInputs(
+        site=_site(_ById(catalog), model_id, system_id, kv_dtype, exclude_measurements, anchored),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        serving_cached_share=serving_cached_share,
+        accepted_tokens_per_step=accepted_tokens_per_step,
+        max_tpot_ms=max_tpot_ms,
+        max_ttft_s=max_ttft_s,
+        gpu_memory_utilization=gpu_memory_utilization,
+        measured_output_tokens_per_s=measured_output_tokens_per_s,
+        system_count=system_count,
+    )
+
+
+def _streaming(compiled: CompiledPlan, shape: ModelShape, chip: Chip, bytes_per_s: float) -> CompiledPlan:
+    """Weights beyond memory are read from the SSD each time: dense tensors stay resident first, then experts."""
+    room = chip.usable_bytes * 0.9
+    dense_resident = min(1.0, room / shape.dense_bytes)
+    routed_resident = (
+        min(1.0, max(room - shape.dense_bytes, 0.0) / shape.routed_bytes) if shape.routed_bytes else 1.0
+    )
+
+    def seconds(amount: float, resident: float) -> float:
+        return amount * resident / chip.bandwidth_bytes_per_s + amount * (1 - resident) / bytes_per_s
+
+    terms = replace(
+        compiled.decode,
+        dense_weights_s=seconds(shape.dense_read_bytes, dense_resident),
+        routed_weights_s=seconds(shape.routed_bytes, routed_resident),
+        chunk_weights_s=seconds(shape.dense_bytes, dense_resident) + seconds(shape.routed_bytes, routed_resident),
+    )
+    return replace(compiled, decode=terms, prefill=terms)
+
+
+# --------------------------------------------------------------------------------------------------------------- size
+
+_CHUNK: Final = 8192
+"""Elements evaluated at once, so that intermediate arrays stay in the processor's cache."""
+
+_NUMERIC: Final = (
+    "input_tokens",
+    "output_tokens",
+    "serving_cached_share",
+    "accepted_tokens_per_step",
+    "max_tpot_ms",
+    "max_ttft_s",
+    "gpu_memory_utilization",
+    "measured_output_tokens_per_s",
+    "system_count",
+)
+
+
+def size(x: SizingInputs) -> Sizing:
+    """Fit, operating point and throughput of a workload on a site.
+
+    Args:
+        x: numbers or arrays that broadcast to a common shape.
+
+    Returns:
+        Sizing with arrays of that shape. What does not fit has fits False, no concurrency and no throughput; what fits
+        and cannot meet a latency limit even with one request has concurrency 0 and the limit in `limited_by`.
+    """
+    arrays = {name: np.asarray(getattr(x, name), dtype=np.float64) for name in _NUMERIC}
+    shape = np.broadcast_shapes(*(a.shape for a in arrays.values()))
+    count = math.prod(shape)
+    if count <= _CHUNK:
+        raw = _evaluate(x.site, arrays)
+        out = {k: np.broadcast_to(v, shape) for k, v in raw.items()}
+    else:
+        flat = {
+            k: (a if a.ndim == 0 else np.broadcast_to(a, shape).reshape(-1)) for k, a in arrays.items()
+        }
+        pieces = [
+            _evaluate(x.site, {k: (a if a.ndim == 0 else a[i : i + _CHUNK]) for k, a in flat.items()})
+            for i in range(0, count, _CHUNK)
+        ]
+        out = {
+            k: np.concatenate(
+                [
+                    np.broadcast_to(p[k], (min(_CHUNK, count - i * _CHUNK),))
+                    for i, p in enumerate(pieces)
+                ]
+            ).reshape(shape)
+            for k in pieces[0]
+        }
+    site = x.site
+    first = {k: a.reshape(-1)[0] if a.size else a for k, a in out.items()}
+    code = int(first["evidence"]) if count else EVIDENCE.index("none")
+    head = {k: float(a.reshape(-1)[0]) for k, a in arrays.items() if a.size}
+    return Sizing(
+        fits=out["fits"],
+        weights_bytes=site.shape.weights_bytes,
+        usable_bytes=out["usable_bytes"],
+        cache_bytes_per_token=site.cache_bytes_per_token,
+        state_bytes_per_sequence=site.shape.state_bytes_per_sequence,
+        max_concurrent_sequences=out["max_concurrent_sequences"],
+        short_by_bytes=out["short_by_bytes"],
+        min_systems=out["min_systems"],
+        replicas=out["replicas"],
+        concurrency=out["concurrency"],
+        requests_per_s=out["requests_per_s"],
+        output_tokens_per_s=out["output_tokens_per_s"],
+        new_input_tokens_per_s=out["new_input_tokens_per_s"],
+        cached_input_tokens_per_s=out["cached_input_tokens_per_s"],
+        tpot_ms=out["tpot_ms"],
+        ttft_s=out["ttft_s"],
+        single_stream_tokens_per_s=out["single_stream_tokens_per_s"],
+        low_factor=out["low_factor"],
+        high_factor=out["high_factor"],
+        limited_by=np.asarray(LIMITS)[out["limit"]],
+        evidence=EVIDENCE[code],
+        evidence_code=out["evidence"],
+        anchor=_anchor(site, head, first) if count else None,
+        layout=site.plan.name,
+        warnings=_warnings(site, head, first) if count else site.warnings,
+    )
+
+
+def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
+    """All figures of `size` for one chunk of broadcastable arrays."""
+    given, out = a["input_tokens"], a["output_tokens"]
+    cached, accepted = a["serving_cached_share"], a["accepted_tokens_per_step"]
+    context = given + out
+    utilization = a["gpu_memory_utilization"]
+    devices = site.plan.devices
+    per_system = site.accelerators_per_system
+    systems = np.floor(a["system_count"] + 1e-9)
+    accelerators = systems * per_system
+
+    # Memory -------------------------------------------------------------------------------------------------------
+    usable = site.chip.usable_bytes * utilization
+    per_sequence = site.cache_bytes_per_token_per_device * context + site.state_bytes_per_device
+    streaming = math.isfinite(site.streaming_bytes_per_s)
+    if streaming:
+        sequences = np.broadcast_to(np.ones(()), np.broadcast_shapes(usable.shape, per_sequence.shape))
+        room = np.full(usable.shape, True)
+    else:
+        free = usable - site.weights_bytes_per_device
+        sequences = np.maximum(free, 0.0) / per_sequence * site.decode_slots
+        room = usable >= site.prefill_weights_bytes_per_device
+    holds = room & (sequences >= 1.0)
+    replicas = np.floor(accelerators / devices + 1e-9)
+    fits = holds & (replicas >= 1)
+    # A replica that does not fit is short of its weights and one sequence, on the machines given.
+    need = site.shape.weights_bytes + per_sequence * site.plan.decode.layout.devices
+    have = usable * np.minimum(np.where(accelerators > 0, accelerators, 0.0), devices)
+    short = np.where(fits, 0.0, np.maximum(need - have, 0.0))
+    min_systems = _min_systems(site, utilization, context)
+
+    # Operating point ----------------------------------------------------------------------------------------------
+    x_in, x_out = np.log(np.maximum(given, 1.0)), np.log(np.maximum(out, 1.0))
+    correction = _Correction(site.anchors, x_in, x_out, cached, accepted)
+    ceiling = np.minimum(np.maximum(sequences, 1.0), _MAX_CONCURRENCY)
+    limit = np.zeros(ceiling.shape, dtype=np.int64)
+    for series, near in correction.lengths_kernels:
+        cap = series.resident_tokens / context / np.maximum(near, 1e-9)
+        tighter = cap < ceiling
+        # A series that ended where its own memory ended says 'memory', not 'nobody measured further'.
+        limit = np.where(tighter, 0 if series.memory_limited else 3, limit)
+        ceiling = np.minimum(ceiling, np.maximum(cap, 1.0))
+    ceiling = np.floor(ceiling + 1e-6)
+
+    def at(c: Array) -> tuple[Operating, Array, Array, Array]:
+        op = operate(site.compiled, c, given, out, cached, accepted)
+        rate, tpot, ttft = correction.log_ratios(np.log(c))
+        return op, op.requests_per_s * np.exp(rate), op.tpot_s * np.exp(tpot), op.ttft_s * np.exp(ttft)
+
+    tpot_limit = a["max_tpot_ms"] * 1e-3
+    ttft_limit = a["max_ttft_s"]
+
+    def excess(tpot: Array, ttft: Array) -> tuple[Array, Array]:
+        with np.errstate(divide="ignore"):  # no limit: log(0) = -inf, always met
+            by_tpot, by_ttft = np.log(tpot / tpot_limit), np.log(ttft / ttft_limit)
+        return np.maximum(by_tpot, by_ttft), by_ttft > by_tpot
+
+    concurrency, code = _largest_concurrency(ceiling, limit, at, excess, tpot_limit, ttft_limit)
+    feasible = concurrency >= 1.0
+    _, rate, tpot, ttft = at(np.maximum(concurrency, 1.0))
+    _, _, lone_tpot, _ = at(np.ones(()))
+
+    # A person's own load test replaces the rate, not the latency.
+    user = a["measured_output_tokens_per_s"]
+    has_user = np.isfinite(user) & (user > 0)
+    units = np.where(devices <= per_system, systems, replicas)
+    total = np.where(has_user, user / out * units, rate * replicas)
+    runs = fits & (feasible | has_user)
+    total = np.where(runs, total, 0.0)
+
+    # Evidence -----------------------------------------------------------------------------------------------------
+    log_c = np.log(np.maximum(concurrency, 1.0))
+    evidence = np.full(np.broadcast_shapes(log_c.shape, x_in.shape), site.base_evidence, dtype=np.int64)
+    for series, _, near in correction.series:
+        xs = np.asarray(series.log_concurrency)
+        inside = (log_c > xs[0] - 0.25) & (log_c < xs[-1] + 0.25)
+        after = np.clip(np.searchsorted(xs, log_c), 0, len(xs) - 1)
+        gap = np.minimum(np.abs(log_c - xs[after]), np.abs(log_c - xs[np.maximum(after - 1, 0)]))
+        level = np.where(
+            (near >= MEASURED_KERNEL) & (gap < 0.1), 0, np.where((near >= INTERPOLATED_KERNEL) & inside, 1, 6)
+        )
+        evidence = np.minimum(evidence, np.where(site.base_evidence > 2, np.maximum(level, site.base_evidence), level))
+    evidence = np.where(has_user, EVIDENCE.index("user"), evidence)
+    evidence = np.where(runs, evidence, EVIDENCE.index("none"))
+    low = np.log(np.array([b.low for b in site.bands]))[evidence]
+    high = np.log(np.array([b.high for b in site.bands]))[evidence]
+    hard = ((context > LONG_CONTEXT_TOKENS) | (given * (1 - cached) < SHORT_PROMPT_TOKENS)) & (evidence >= 1) & (
+        evidence != EVIDENCE.index("user")
+    )
+    widen = np.where(hard, WIDEN_KNOWN_TO_FAIL, 1.0)
+    return {
+        "fits": np.asarray(fits),
+        "usable_bytes": np.asarray(site.chip.usable_bytes * accelerators),
+        "max_concurrent_sequences": np.asarray(np.where(holds, np.floor(sequences + 1e-6), 0.0)),
+        "short_by_bytes": np.asarray(short),
+        "min_systems": np.asarray(min_systems),
+        "replicas": np.asarray(np.where(holds, replicas, 0.0)),
+        "concurrency": np.asarray(np.where(fits, concurrency, 0.0)),
+        "requests_per_s": np.asarray(total),
+        "output_tokens_per_s": np.asarray(total * out),
+        "new_input_tokens_per_s": np.asarray(total * given * (1.0 - cached)),
+        "cached_input_tokens_per_s": np.asarray(total * given * cached),
+        "tpot_ms": np.asarray(tpot * 1e3),
+        "ttft_s": np.asarray(ttft),
+        "single_stream_tokens_per_s": np.asarray(np.where(fits, 1.0 / lone_tpot, 0.0)),
+        "low_factor": np.asarray(np.exp(low * widen)),
+        "high_factor": np.asarray(np.exp(high * widen)),
+        "limit": np.asarray(np.where(fits, code, LIMITS.index("does not fit"))),
+        "evidence": np.asarray(evidence),
+    }
+
+
+def _largest_concurrency(
+    ceiling: Array, limit: NDArray[np.int64], at: Any, excess: Any, tpot_limit: Array, ttft_limit: Array
+) -> tuple[Array, NDArray[np.int64]]:
+    """Largest whole concurrency up to `ceiling` that meets both limits, and what bounds it (index into LIMITS).
+
+    Regula falsi in log concurrency (Illinois variant); an element that has converged no longer moves, so that an
+    array gives what its elements would give alone. 0 = not even one request meets the limits.
+    """
+    if bool(np.all(np.isinf(tpot_limit))) and bool(np.all(np.isinf(ttft_limit))):
+        return ceiling, limit
+    _, _, tpot, ttft = at(ceiling)
+    f_high, by_ttft = excess(tpot, ttft)
+    over = f_high > 0
+    if not bool(np.any(over)):
+        shape = over.shape
+        return np.broadcast_to(ceiling, shape), np.broadcast_to(limit, shape)
+    _, _, tpot, ttft = at(np.ones(()))
+    f_low, by_ttft_low = excess(tpot, ttft)
+    impossible = over & (f_low > 0)
+    active = over & ~impossible
+    low = np.zeros(over.shape)
+    high = np.broadcast_to(np.log(ceiling), over.shape).copy()
+    f_low = np.broadcast_to(f_low, over.shape).copy()
+    f_high = np.broadcast_to(f_high, over.shape).copy()
+    which = np.broadcast_to(by_ttft, over.shape).copy()
+    side = np.zeros(over.shape, dtype=np.int64)
+    for _ in range(40):
+        active = active & (high - low > 1e-9)
+        if not bool(np.any(active)):
+            break
+        with np.errstate(invalid="ignore", divide="ignore"):
+            middle = high - f_high * (high - low) / (f_high - f_low)
+        middle = np.where(np.isfinite(middle) & (middle > low) & (middle < high), middle, 0.5 * (low + high))
+        _, _, tpot, ttft = at(np.exp(middle))
+        f, by = excess(tpot, ttft)
+        up = active & (f > 0)
+        down = active & ~(f > 0)
+        f_low = np.where(up & (side == 1), f_low * 0.5, f_low)
+        f_high = np.where(down & (side == -1), f_high * 0.5, f_high)
+        high, f_high = np.where(up, middle, high), np.where(up, f, f_high)
+        low, f_low = np.where(down, middle, low), np.where(down, f, f_low)
+        which = np.where(up, by, which)
+        side = np.where(up, 1, np.where(down, -1, side))
+        active = active & (np.abs(f) > 1e-10)
+        # A hit counts as the root itself.
+        hit = (up | down) & ~(np.abs(f) > 1e-10)
+        low = np.where(hit, middle, low)
+    found = np.floor(np.exp(low) + 1e-6)
+    concurrency = np.where(impossible, 0.0, np.where(over, found, ceiling))
+    which = np.where(impossible, by_ttft_low, which)
+    code = np.where(over, np.where(which, LIMITS.index("ttft"), LIMITS.index("tpot")), limit)
+    return concurrency, code
+
+
+def _min_systems(site: Site, utilization: Array, context: Array) -> NDArray[np.int64]:
+    """Smallest count of this machine that holds one replica, whole machines, device counts of `smallest_devices`."""
+    if math.isfinite(site.streaming_bytes_per_s):
+        return np.ones((), dtype=np.int64)
+    usable = site.chip.usable_bytes * utilization
+    result = np.zeros(np.broadcast_shapes(usable.shape, context.shape), dtype=np.int64)
+    for devices, weights, per_token, state in reversed(site.ladder):
+        need = weights + per_token * context + state
+        result = np.where(usable >= need, math.ceil(devices / site.accelerators_per_system), result)
+    return np.asarray(result, dtype=np.int64)
+
+
+def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The measured point nearest to the first element's operating point, or None when none has weight."""
+    if not bool(first["fits"]) or first["concurrency"] < 1:
+        return None
+    best: tuple[float, Anchors] | None = None
+    for series in site.anchors:
+        d2, _ = _shape_distance2(
+            series,
+            np.asarray(math.log(max(head["input_tokens"], 1.0))),
+            np.asarray(math.log(max(head["output_tokens"], 1.0))),
+            np.asarray(head["serving_cached_share"]),
+            np.asarray(head["accepted_tokens_per_step"]),
+        )
+        near = float(_kernel(d2))
+        if near > 0.01 and (best is None or near > best[0]):
+            best = (near, series)
+    if best is None:
+        return None
+    near, series = best
+    log_c = math.log(float(first["concurrency"]))
+    i = min(range(len(series.ids)), key=lambda j: abs(series.log_concurrency[j] - log_c))
+    return MappingProxyType(
+        {
+            "id": series.ids[i],
+            "source_url": series.source_urls[i],
+            "date": series.dates[i],
+            "concurrency": math.exp(series.log_concurrency[i]),
+            "input_tokens": series.input_tokens,
+            "output_tokens": series.output_tokens,
+            "measured_over_predicted": math.exp(series.log_rate_ratio[i]),
+            "weight": near,
+        }
+    )
+
+
+def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> tuple[str, ...]:
+    """Sentences a reader must see beside the figures of the first element."""
+    texts = list(site.warnings)
+    context = head["input_tokens"] + head["output_tokens"]
+    if not bool(first["fits"]):
+        minimum = int(first["min_systems"])
+        remedy = f"it needs {minimum} of this machine" if minimum else "no number of this machine holds it"
+        texts.append(
+            f"{site.model_name} does not fit {head['system_count']:.0f} x {site.system_name}: "
+            f"short by {float(first['short_by_bytes']) / 1e9:,.1f} GB; {remedy}."
+        )
+        return tuple(texts)
+    if context > site.shape.max_context_tokens:
+        texts.append(
+            f"Input and output together are {context:,.0f} tokens; {site.model_name} accepts "
+            f"{site.shape.max_context_tokens:,d}."
+        )
+    if context > LONG_CONTEXT_TOKENS:
+        texts.append(
+            f"At {context:,.0f} tokens a session {float(first['max_concurrent_sequences']):,.0f} sessions stay resident "
+            f"on the accelerators of a replica ({site.plan.name}, {site.kv_dtype} cache): capacity is limited by "
+            "resident sessions and by where the cache lives, and agentic contexts above 100,000 tokens are where this "
+            "model of time is known to fail. The band is widened."
+        )
+        if site.shape.has_mla and site.plan.decode.layout.dcp == 1:
+            texts.append("Without decode-context parallelism the cache is replicated on every tensor rank.")
+    new = head["input_tokens"] * (1 - head["serving_cached_share"])
+    if new < SHORT_PROMPT_TOKENS and int(first["evidence"]) >= 1:
+        texts.append(f"Prompts of {new:,.0f} new tokens are short: their cost is known to be predicted poorly.")
+    if float(first["concurrency"]) < 1.0:
+        which = str(LIMITS[int(first["limit"])])
+        unit = (
+            f"time per token is {float(first['tpot_ms']):,.0f} ms, the limit {head['max_tpot_ms']:,.0f} ms"
+            if which == "tpot"
+            else f"time to first token is {float(first['ttft_s']):,.1f} s, the limit {head['max_ttft_s']:,.1f} s"
+        )
+        texts.append(f"Even one request at a time misses the limit: {unit}. Raise the limit or choose a faster machine.")
+    if math.isfinite(head["max_ttft_s"]):
+        texts.append("Time to first token is known to be predicted poorly; measured values often leave queueing out.")
+    return tuple(dict.fromkeys(texts))

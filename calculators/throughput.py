@@ -1,0 +1,387 @@
+"""Time: a roofline of decode and prefill with the latency floor that real engines have.
+
+The formulas are those of the sizing rules (see README, 'How sizing works'):
+
+    t_step = L lam(N) + sig B + comm + max(bytes_w / (e_bw BW), flops / (e_dec F)) + (cache + state) / (e_kv BW)
+    T_p    = overhead + max(FLOPs / (e_pf F), weight bytes / (e_bw BW)) + comm          uncached tokens only
+    X      = C / (osl / A t_step(C) + C T_p)                        prefill and decode share the machine
+    TTFT   = T_p (1 + psi (C - 1)) + t_step
+    TPOT   = (C / X - TTFT) / (osl - 1)
+
+All functions take floats or numpy arrays that broadcast, in SI units, and are pure. The efficiencies come from
+`Constants`, which calibrate.py fits; nothing else in this module is fitted.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calculators.memory import (
+    KV_BYTES,
+    Chip,
+    KvDtype,
+    Layout,
+    ModelShape,
+    cache_bytes_per_token_per_device,
+    weights_bytes_per_device,
+)
+
+Array = NDArray[np.float64]
+Number = float | Array
+
+CHUNK_TOKENS: Final = 8192.0
+"""Prefill chunk of current engines, tokens."""
+
+DRAFT_SHARE: Final = 0.06
+"""A draft pass beside a verification step: its share of the step's latency floor (5 draft layers of 93, K3 DSpark)."""
+
+MAX_VERIFIED_TOKENS: Final = 8.0
+"""Tokens verified a sequence and step with speculation: the widest draft block in use (DSpark 7 + 1)."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Fitted efficiencies of one (accelerator class, engine, date); each has a physical meaning.
+
+    layer_floor_s: launch, synchronisation and small collectives of one layer in a decode step, seconds.
+    sequence_s: work that grows with every sequence of a step and is no memory traffic (sampling, routing), seconds.
+    e_bw, e_kv: share of the memory bandwidth reached on weights, and on cache and state.
+    e_dec, e_pf: share of the dense FLOP/s reached in decode, and in prefill.
+    prefill_layer_s: floor of one layer and prefill chunk, seconds.
+    e_link: share of the link bandwidth reached by collectives.
+    queue: psi, share of the other sequences' prefill that a new one waits for.
+    merge: how readily several short prompts share one chunk (0 = never).
+    """
+
+    layer_floor_s: float = 80e-6
+    sequence_s: float = 60e-6
+    e_bw: float = 0.60
+    e_kv: float = 0.50
+    e_dec: float = 0.40
+    e_pf: float = 0.35
+    prefill_layer_s: float = 400e-6
+    e_link: float = 0.6
+    queue: float = 0.45
+    merge: float = 0.05
+
+    @classmethod
+    def bound(cls) -> "Constants":
+        """No losses at all: what bandwidth and FLOP/s alone allow, an upper limit on speed."""
+        return cls(
+            layer_floor_s=0.0,
+            sequence_s=0.0,
+            e_bw=1.0,
+            e_kv=1.0,
+            e_dec=1.0,
+            e_pf=1.0,
+            prefill_layer_s=0.0,
+            e_link=1.0,
+            queue=0.5,
+            merge=0.0,
+        )
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One kind of worker: a layout, how many of them, on which chip."""
+
+    layout: Layout
+    workers: int = 1
+
+    @property
+    def devices(self) -> int:
+        """Accelerators of all workers together."""
+        return self.layout.devices * self.workers
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one replica serves: one shared pool, or a prefill pool beside the decode pool (disaggregated)."""
+
+    decode: Pool
+    prefill: Pool | None = None
+
+    @property
+    def devices(self) -> int:
+        """Accelerators of one replica, all pools."""
+        return self.decode.devices + (self.prefill.devices if self.prefill else 0)
+
+    @property
+    def name(self) -> str:
+        """Short name, e.g. 'TP8+DCP8' or 'PP8 -> 2x TP8+DCP8'."""
+
+        def pool(p: Pool) -> str:
+            return (f"{p.workers}x " if p.workers > 1 else "") + p.layout.name
+
+        return pool(self.decode) if self.prefill is None else f"{pool(self.prefill)} -> {pool(self.decode)}"
+
+
+def _link_bytes_per_s(chip: Chip, ranks: int) -> float:
+    """Bandwidth a collective over `ranks` sees: the scale-up link inside its domain, else the network."""
+    if ranks <= chip.link_domain or chip.network_bytes_per_s <= 0:
+        return chip.link_bytes_per_s
+    return min(chip.network_bytes_per_s, chip.link_bytes_per_s) if chip.link_bytes_per_s else chip.network_bytes_per_s
+
+
+def _comm_s(shape: ModelShape, chip: Chip, layout: Layout, constants: Constants, tokens: float) -> float:
+    """Time of the collectives of one pass over all layers for `tokens` tokens, seconds.
+
+    Two all-reduces a layer of tokens x hidden x 2 bytes over tp ranks (ring: 2 (n-1)/n), or with experts spread over
+    ranks an all-to-all of the routed copies; pipeline hops once a stage.
+    """
+    seconds = 0.0
+    hidden_bytes = 2.0 * max(shape.hidden_size, 1)
+    if layout.tp > 1:
+        link = _link_bytes_per_s(chip, layout.tp)
+        if link > 0:
+            volume = 2.0 * (layout.tp - 1) / layout.tp * 2.0 * hidden_bytes * shape.layers
+            seconds = seconds + tokens / layout.dp * (volume / (constants.e_link * link))
+    if layout.ep > 1 and layout.dp > 1:
+        link = _link_bytes_per_s(chip, layout.ep)
+        if link > 0:
+            copies = min(shape.experts_per_token, layout.ep) * 1.5  # 1 byte out, 2 bytes back
+            volume = copies * max(shape.hidden_size, 1) * max(shape.moe_layers, 1)
+            seconds = seconds + tokens / (layout.tp * layout.dp) * (volume / (constants.e_link * link))
+    if layout.pp > 1:
+        link = _link_bytes_per_s(chip, layout.devices)
+        if link > 0:
+            seconds = seconds + tokens * (hidden_bytes * (layout.pp - 1) / (constants.e_link * link))
+    return seconds
+
+
+def _flop_seconds(shape: ModelShape, chip: Chip) -> tuple[float, float]:
+    """Seconds per token at full FLOP rate on one device: (dense part, routed part)."""
+    dense_rate = chip.flop_per_s(16 if shape.dense_bits > 12 else max(shape.activation_bits, 8))
+    if not shape.experts:
+        dense_rate = chip.flop_per_s(shape.activation_bits)
+    routed_rate = chip.flop_per_s(shape.activation_bits)
+    dense = 2 * shape.dense_active_params / dense_rate if dense_rate else 0.0
+    routed = 2 * shape.routed_active_params / routed_rate if routed_rate else 0.0
+    return dense, routed
+
+
+@dataclass(frozen=True)
+class WorkerTerms:
+    """Coefficients of the two time formulas for one worker, so that an evaluation is a dozen array operations."""
+
+    pp: int
+    dp: int
+    floor_s: float
+    draft_s: float
+    per_token_s: float
+    dense_weights_s: float
+    routed_weights_s: float
+    log_miss: float
+    flop_per_local_token_s: float
+    flop_per_token_s: float
+    cache_per_token_s: float
+    state_s: float
+    chunk_floor_s: float
+    chunk_weights_s: float
+    new_token_flop_s: float
+    pair_flop_s: float
+    new_token_comm_s: float
+
+
+@lru_cache(maxsize=4096)
+def worker_terms(
+    shape: ModelShape, chip: Chip, layout: Layout, constants: Constants, kv_dtype: KvDtype
+) -> WorkerTerms:
+    """Reduce a model, chip, layout and constants to the coefficients of `decode_step_s` and `prefill_s`."""
+    k = constants
+    bandwidth = chip.bandwidth_bytes_per_s
+    floor = shape.layers * k.layer_floor_s
+    dense_flop_s, routed_flop_s = _flop_seconds(shape, chip)
+    cache = cache_bytes_per_token_per_device(shape, layout, kv_dtype) * layout.pp
+    windows = sum(
+        g.elements_per_token * KV_BYTES[kv_dtype] / min(layout.tp, g.kv_heads) * g.window_tokens
+        for g in shape.cache
+        if np.isfinite(g.window_tokens)
+    )
+    # Recurrent state is read and written once a step; sliding windows are only read.
+    state = windows if windows else 2.0 * shape.state_bytes_per_sequence / layout.tp
+    ranks = layout.tp * layout.dp
+    attention_rate = chip.flop_per_s(16)
+    return WorkerTerms(
+        pp=layout.pp,
+        dp=layout.dp,
+        floor_s=floor,
+        draft_s=DRAFT_SHARE * floor,
+        per_token_s=_comm_s(shape, chip, layout, k, 1.0),
+        dense_weights_s=shape.dense_read_bytes / layout.tp / (k.e_bw * bandwidth),
+        routed_weights_s=shape.routed_bytes / layout.expert_ranks / (k.e_bw * bandwidth),
+        log_miss=float(np.log1p(-shape.experts_per_token / shape.experts)) if shape.experts else 0.0,
+        flop_per_local_token_s=dense_flop_s / layout.tp / k.e_dec,
+        flop_per_token_s=routed_flop_s / layout.expert_ranks / k.e_dec,
+        cache_per_token_s=cache / (k.e_kv * bandwidth),
+        state_s=state / (k.e_kv * bandwidth),
+        chunk_floor_s=shape.layers * k.prefill_layer_s / layout.dp / layout.pp,
+        chunk_weights_s=weights_bytes_per_device(shape, layout) / (k.e_bw * bandwidth) / layout.dp,
+        new_token_flop_s=(dense_flop_s + routed_flop_s) / (k.e_pf * ranks) / layout.pp,
+        pair_flop_s=(
+            shape.attention_flop_per_token_pair / attention_rate / (k.e_pf * ranks) / layout.pp
+            if attention_rate
+            else 0.0
+        ),
+        new_token_comm_s=_comm_s(shape, chip, layout, k, 1.0) / layout.pp,
+    )
+
+
+def decode_step_s(
+    terms: WorkerTerms, constants: Constants, batch: Number, context_tokens: Number, verified: Number = 1.0
+) -> Array:
+    """Seconds of one decode step of a worker.
+
+    Args:
+        terms: coefficients of the worker.
+        constants: fitted efficiencies (only the per-sequence one is used here).
+        batch: sequences in decode, the whole worker.
+        context_tokens: mean tokens already in each sequence's cache.
+        verified: tokens verified a sequence and step; 1 without speculation.
+
+    Returns:
+        Seconds between two steps of one sequence. With pipeline stages every stage works on its own share of the
+        batch, so a token takes a full pass of batch / pp sequences.
+    """
+    t = terms
+    batch = np.maximum(np.asarray(batch, dtype=np.float64) / t.pp, 1.0)
+    tokens = batch * verified
+    local = np.maximum(batch / t.dp, 1.0) if t.dp > 1 else batch
+    local_tokens = local * verified if t.dp > 1 else tokens
+    weights_s = t.dense_weights_s - t.routed_weights_s * np.expm1(tokens * t.log_miss)
+    flops_s = t.flop_per_local_token_s * local_tokens + t.flop_per_token_s * tokens
+    draft = np.where(np.asarray(verified) > 1.0, t.draft_s, 0.0)
+    return np.asarray(
+        t.floor_s
+        + draft
+        + constants.sequence_s * local_tokens
+        + t.per_token_s * tokens
+        + np.maximum(weights_s, flops_s)
+        + local * (t.cache_per_token_s * context_tokens + t.state_s),
+        dtype=np.float64,
+    )
+
+
+def prefill_s(terms: WorkerTerms, new_tokens: Number, cached_tokens: Number, merged: Number = 1.0) -> Array:
+    """Seconds of device time that one prompt's prefill takes from a worker.
+
+    Args:
+        terms: coefficients of the worker.
+        new_tokens: tokens to compute. Cached tokens skip the matmuls but attention still reads them.
+        cached_tokens: tokens whose cache exists already.
+        merged: prompts that share a chunk and so its floor and its pass over the weights.
+
+    Returns:
+        Seconds of the worker; pipeline stages work on different chunks, so the latency of one lone prompt is this
+        times pp.
+    """
+    t = terms
+    new = np.asarray(new_tokens, dtype=np.float64)
+    chunks = np.maximum(new * (1.0 / CHUNK_TOKENS), 1.0) / merged
+    flops_s = new * (t.new_token_flop_s + t.pair_flop_s * (cached_tokens + 0.5 * new))
+    return np.asarray(
+        chunks * t.chunk_floor_s + np.maximum(flops_s, chunks * t.chunk_weights_s) + new * t.new_token_comm_s,
+        dtype=np.float64,
+    )
+
+
+@dataclass(frozen=True)
+class Operating:
+    """What one replica does at a concurrency. Arrays of one shape."""
+
+    requests_per_s: Array
+    tpot_s: Array
+    ttft_s: Array
+
+
+def merged_prompts(constants: Constants, new_tokens: Number, concurrency: Number) -> Array:
+    """Prompts that share one chunk: grows with concurrency, bounded by what a chunk holds."""
+    room = np.maximum(CHUNK_TOKENS / np.maximum(new_tokens, 1.0), 1.0)
+    return np.minimum(room, 1.0 + constants.merge * (np.asarray(concurrency, dtype=np.float64) - 1.0))
+
+
+@dataclass(frozen=True)
+class CompiledPlan:
+    """A plan reduced to coefficients: what `operate` needs."""
+
+    constants: Constants
+    decode: WorkerTerms
+    decode_workers: int
+    prefill: WorkerTerms
+    prefill_workers: int
+    shared: bool
+
+
+def compile_plan(
+    shape: ModelShape, chip: Chip, plan: Plan, constants: Constants, kv_dtype: KvDtype
+) -> CompiledPlan:
+    """Reduce a plan to coefficients once, so that each evaluation is arithmetic only."""
+    decode = worker_terms(shape, chip, plan.decode.layout, constants, kv_dtype)
+    if plan.prefill is None:
+        return CompiledPlan(constants, decode, plan.decode.workers, decode, plan.decode.workers, True)
+    prefill = worker_terms(shape, chip, plan.prefill.layout, constants, kv_dtype)
+    return CompiledPlan(constants, decode, plan.decode.workers, prefill, plan.prefill.workers, False)
+
+
+def operate(
+    plan: CompiledPlan,
+    concurrency: Number,
+    input_tokens: Number,
+    output_tokens: Number,
+    cached_share: Number = 0.0,
+    accepted: Number = 1.0,
+    verified: Number | None = None,
+) -> Operating:
+    """Steady state of one replica with `concurrency` requests always in flight (closed loop).
+
+    Args:
+        plan: compiled pools.
+        concurrency: requests in flight, whole replica.
+        input_tokens: mean input tokens a request.
+        output_tokens: mean output tokens a request.
+        cached_share: share of the input whose cache exists; it skips prefill and is still read in decode.
+        accepted: tokens emitted a step (accepted drafts and the bonus token); 1 = no speculation.
+        verified: tokens verified a step; None = 1 without speculation, else the widest draft block.
+
+    Returns:
+        Requests per second of the replica, time per output token and time to first token, seconds.
+    """
+    k = plan.constants
+    c = np.asarray(concurrency, dtype=np.float64)
+    a = np.asarray(accepted, dtype=np.float64)
+    given = np.asarray(input_tokens, dtype=np.float64)
+    out = np.asarray(output_tokens, dtype=np.float64)
+    w = np.where(a > 1.0, MAX_VERIFIED_TOKENS, 1.0) if verified is None else verified
+    cached = given * cached_share
+    new = np.maximum(given - cached, 1.0)
+    context = given + 0.5 * out
+    steps = np.maximum(out - 1.0, 1.0)
+    decode_steps = out / a
+    lone = prefill_s(plan.prefill, new, cached)
+    if plan.shared:
+        local = c / plan.decode_workers
+        step = decode_step_s(plan.decode, k, local, context, w)
+        merged = prefill_s(plan.prefill, new, cached, merged_prompts(k, new, local))
+        cycle = decode_steps * step + local * merged
+        ttft = lone * plan.prefill.pp + k.queue * merged * np.maximum(local - 1.0, 0.0) + step
+        # Whatever the queue, the first token cannot take longer than the cycle leaves beside decode proper.
+        ttft = np.minimum(ttft, np.maximum(cycle - (steps / a) * step, step))
+        return Operating(c / cycle, (cycle - ttft) / steps, ttft)
+    per_worker = np.maximum(c / plan.prefill_workers, 1.0)
+    merged = prefill_s(plan.prefill, new, cached, merged_prompts(k, new, per_worker))
+    ceiling = plan.prefill_workers / merged
+    latency = lone * plan.prefill.pp
+    in_decode = c
+    for _ in range(3):
+        # Sequences in prefill are not in decode: Little's law splits the concurrency between the pools.
+        local = np.maximum(in_decode / plan.decode_workers, 1.0)
+        step = decode_step_s(plan.decode, k, local, context, w)
+        free = c / (latency + decode_steps * step)
+        ratio = free / ceiling
+        rate = free * (1.0 + ratio * ratio * ratio * ratio) ** -0.25
+        in_decode = np.minimum(rate * decode_steps * step, c)
+    tpot = step / a
+    return Operating(rate, tpot, np.maximum(c / rate - steps * tpot, latency + step))
