@@ -49,7 +49,7 @@ def _first(problems: Sequence[Problem]) -> None:
         _fail(" ".join(p.message for p in problems))
 
 
-def _from_json(text: str, name: str) -> tuple[Scenario, dict[str, float]]:
+def _from_json(text: str, name: str) -> tuple[Scenario, dict[str, float | str]]:
     """A scenario from JSON: its fields, or a report that holds them under 'scenario'."""
     try:
         data = json.loads(text)
@@ -75,8 +75,8 @@ def _from_json(text: str, name: str) -> tuple[Scenario, dict[str, float]]:
     return scenario, {}
 
 
-def _scenario(source: str | None, sets: Sequence[str]) -> tuple[Scenario, dict[str, float]]:
-    pins: dict[str, float] = {}
+def _scenario(source: str | None, sets: Sequence[str]) -> tuple[Scenario, dict[str, float | str]]:
+    pins: dict[str, float | str] = {}
     if source is None:
         scenario = Scenario()
     elif "=" in source or "://" in source or source.startswith("?"):
@@ -193,7 +193,7 @@ def _catalog(args: argparse.Namespace, catalog: Catalog) -> str:
         "models": catalog.models, "systems": catalog.systems, "offers": catalog.offers,
     }
     if args.what == "measurements":
-        rows: list[Any] = [dict(row) for row in catalog.measurements]
+        rows: list[Any] = [{"file": name, **row} for name, table in catalog.measurements.items() for row in table]
     else:
         rows = [record.model_dump(mode="json") for record in records[args.what].values()]
     if args.format == "json":

@@ -91,8 +91,8 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, bool]:
     api = float(result.baseline_usd_per_request)
     movable = float(np.asarray(inputs.migratable_share)) or 1.0
 
-    def demand(requests: np.ndarray[tuple[int, ...], np.dtype[np.float64]], **more: float) -> Inputs:
-        return replace(inputs, demand="requests", demand_amount=requests / movable, migratable_share=movable, **more)
+    def demand(requests: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Inputs:
+        return replace(inputs, demand="requests", demand_amount=requests / movable, migratable_share=movable)
 
     if usable > 0:
         # the peak hours of an uneven week spill over, so the demand may have to be above the mean capacity

@@ -133,12 +133,12 @@ class Result:
     @property
     def served_tokens_per_month(self) -> Array:
         """Input + output tokens that own machines serve in a month."""
-        return self.served_requests_per_month * self.tokens_per_request
+        return np.asarray(self.served_requests_per_month * self.tokens_per_request)
 
     @property
     def capacity_tokens_per_month(self) -> Array:
         """Input + output tokens at 100 % of the operating point, a month, all running systems."""
-        return self.capacity_requests_per_month * self.tokens_per_request
+        return np.asarray(self.capacity_requests_per_month * self.tokens_per_request)
 
     @property
     def used_share_of_capacity(self) -> Array:
@@ -245,8 +245,8 @@ def _demand_requests(kind: str, a: dict[str, Array], usd_per_request: Array) -> 
     if kind == "requests":
         return amount
     if kind == "seats":
-        return amount * a["requests_per_seat_workday"] * a["workdays_per_month"]
+        return np.asarray(amount * a["requests_per_seat_workday"] * a["workdays_per_month"])
     if kind == "tokens":
-        return amount / (a["input_tokens"] + a["output_tokens"])
+        return np.asarray(amount / (a["input_tokens"] + a["output_tokens"]))
     amount, price = np.broadcast_arrays(amount, usd_per_request)
     return np.divide(amount, price, out=np.zeros(price.shape), where=price > 0)

@@ -15,6 +15,9 @@ from calculators.scenario import SPECS, VERSION, Problem, Scenario, from_values
 EMPTY: Final = "none"
 """How a link writes an optional field that is empty although its default is not."""
 
+TEXT_PINS: Final = ("alternative",)
+"""Pins that are ids, not figures."""
+
 META: Final = ("v", "release", "pins")
 _IGNORED: Final = ("embed", "embed_options", "lang")
 _MAX_LENGTH: Final = 20_000
@@ -28,7 +31,7 @@ class Parsed:
     problems: tuple[Problem, ...]
     version: int | None = None
     release: str | None = None
-    pins: tuple[tuple[str, float], ...] = ()
+    pins: tuple[tuple[str, float | str], ...] = ()
 
 
 def _text(value: object) -> str:
@@ -39,12 +42,12 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def encode(scenario: Scenario, release: str, pins: Mapping[str, float] | None = None) -> str:
+def encode(scenario: Scenario, release: str, pins: Mapping[str, float | str] | None = None) -> str:
     """Write the full query string of a scenario (without the leading '?'), every field in declared order."""
     pairs = [("v", str(VERSION)), ("release", release)]
     pairs += [(name, _text(getattr(scenario, name))) for name in SPECS]
     if pins:
-        pairs.append(("pins", ",".join(f"{name}:{plain(value)}" for name, value in pins.items())))
+        pairs.append(("pins", ",".join(f"{name}:{_text(value)}" for name, value in pins.items())))
     return urlencode(pairs)
 
 
@@ -89,17 +92,21 @@ def read_values(pairs: Iterable[tuple[str, str]]) -> tuple[Scenario, tuple[Probl
     return scenario, (*problems, *more)
 
 
-def _pins(text: str) -> tuple[tuple[tuple[str, float], ...], bool]:
-    pins: list[tuple[str, float]] = []
-    clean = True
+def _pins(text: str) -> tuple[tuple[tuple[str, float | str], ...], bool]:
+    """Pins from 'name:number,name:text'; a pin of a known text ('alternative') stays text."""
+    pins: list[tuple[str, float | str]] = []
     for part in text.split(","):
-        name, _, number = part.rpartition(":")
+        name, _, value = part.partition(":")
+        if not name or not value:
+            return (), False
+        if name in TEXT_PINS:
+            pins.append((name, value))
+            continue
         try:
-            pins.append((name, parse_number(number)))
-            clean = clean and bool(name)
+            pins.append((name, parse_number(value)))
         except NotANumberError:
-            clean = False
-    return tuple(pins) if clean else (), clean
+            return (), False
+    return tuple(pins), True
 
 
 def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
@@ -134,7 +141,7 @@ def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
         else:
             problems.append(Problem("v", meta["v"][:40], f"The link has version {meta['v'][:40]}, this app reads up to "
                                     f"{VERSION}; its fields were read as version {VERSION}."))
-    pins: tuple[tuple[str, float], ...] = ()
+    pins: tuple[tuple[str, float | str], ...] = ()
     if meta.get("pins"):
         pins, clean = _pins(meta["pins"])
         if not clean:

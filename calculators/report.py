@@ -8,17 +8,17 @@ from typing import Any, Final
 import numpy as np
 
 from calculators.breakeven import BreakEven, break_even
-from calculators.cashflow import Flow, Schedule, irr_per_year, schedule
+from calculators.cashflow import Flow, FlowTerms, Schedule, irr_per_year, schedule
 from calculators.catalog import Catalog
 from calculators.evaluate import Inputs, Result, evaluate
 from calculators.hybrid import HybridCurve, hybrid_curve
 from calculators.link import encode
-from calculators.numbers import plain, three_digits
+from calculators.numbers import plain
 from calculators.ownership import CostLine
 from calculators.resolve import Resolved, pins_of, resolve
 from calculators.scenario import SPECS, VERSION, Scenario
 from calculators.texts import Language
-from calculators.units import TOKENS_PER_MTOK
+from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
 from calculators.verdict import payback_of, reason_text, verdict
 
 UNITS_BY_SUFFIX: Final = (
@@ -31,6 +31,10 @@ UNITS_BY_SUFFIX: Final = (
     ("usd_per_month", "USD/month"),
 )
 """Unit of a result by the end of its name; the first that fits."""
+
+
+RATE_PIN: Final = "output_tokens_per_s"
+"""Name under which a link carries the throughput that its result rested on."""
 
 
 def unit_of(name: str) -> str:
@@ -73,25 +77,26 @@ class Report:
 
     def schedule(self) -> Schedule:
         """The cash flow by month."""
-        return schedule(_scalar_terms(self.result))
+        return schedule(_scalar(self.result.terms))
 
     def irr_per_year(self) -> float | None:
         """Yearly internal rate of return of the money that moves, or None."""
         return _irr(self.result.terms) if self.status is not None else None
 
 
-def _scalar_terms(result: Result) -> Any:
-    terms = result.terms
-    return replace(terms, **{k: np.asarray(v).reshape(()) for k, v in vars(terms).items() if k != "weights"})
+def _scalar(terms: FlowTerms) -> FlowTerms:
+    """Terms with every number as a zero-dimensional array."""
+    values: dict[str, Any] = {k: np.asarray(v).reshape(()) for k, v in vars(terms).items() if k != "weights"}
+    return replace(terms, **values)
 
 
-def _irr(terms: Any) -> float | None:
-    terms = replace(terms, **{k: np.asarray(v).reshape(()) for k, v in vars(terms).items() if k != "weights"})
+def _irr(terms: FlowTerms) -> float | None:
+    terms = _scalar(terms)
     start = -float(terms.capex_usd) + float(terms.principal_usd)
     return irr_per_year(np.concatenate(([start], schedule(terms).cash_usd)))
 
 
-def build_report(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float] | None = None) -> Report:
+def build_report(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str] | None = None) -> Report:
     """Resolve and evaluate a scenario.
 
     Raises:
@@ -99,6 +104,12 @@ def build_report(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float]
     """
     resolved = resolve(scenario, catalog, pins)
     result = evaluate(resolved.inputs)
+    pinned_rate = (pins or {}).get(RATE_PIN)
+    rate = float(result.sizing.output_tokens_per_s)
+    if isinstance(pinned_rate, float) and pinned_rate > 0 and rate > 0 and scenario.system_count != "auto":
+        # the link's throughput, through the factor that every question about throughput uses
+        resolved = replace(resolved, inputs=replace(resolved.inputs, throughput_factor=pinned_rate / rate))
+        result = evaluate(resolved.inputs, sizing=result.sizing)
     hybrid = hybrid_curve(resolved.inputs, result)
     auto = scenario.system_count == "auto"
     if auto:
@@ -121,7 +132,15 @@ def build_report(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float]
     return Report(
         scenario=scenario, resolved=resolved, result=result, even=even, hybrid=hybrid, status=told[0][0], days=told[0][1],
         reason=told[0][2], alternative_status=told[1][0], alternative_days=told[1][1], alternative_reason=told[1][2],
-        release=catalog.release, link=encode(scenario, catalog.release, pins_of(resolved)), auto=auto)
+        release=catalog.release, link=encode(scenario, catalog.release, _pins(resolved, result)), auto=auto)
+
+
+def _pins(resolved: Resolved, result: Result) -> dict[str, float | str]:
+    pins = pins_of(resolved)
+    rate = float(result.sizing.output_tokens_per_s * np.asarray(resolved.inputs.throughput_factor))
+    if rate > 0:
+        pins[RATE_PIN] = rate
+    return pins
 
 
 def number(value: Any) -> float | int | None:
@@ -132,6 +151,23 @@ def number(value: Any) -> float | int | None:
     if not math.isfinite(x):
         return None
     return int(x) if x == int(x) and abs(x) < 2**53 else x
+
+
+def jsonable(value: Any) -> Any:
+    """Plain JSON values all the way down: numbers finite or None, mappings as dict, dates as ISO text."""
+    if isinstance(value, Mapping):
+        return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(v) for v in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        return [jsonable(v) for v in value.tolist()]
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, float | np.floating | np.integer | np.ndarray):
+        return number(value)
+    return str(value)
 
 
 def line_formula(line: CostLine, report: Report) -> str:
@@ -168,12 +204,10 @@ def cost_lines(report: Report) -> list[dict[str, Any]]:
     return rows
 
 
-def _flow_json(report: Report, flow: Flow, terms: Any, status: str | None, days: float | None, reason: str,
+def _flow_json(report: Report, flow: Flow, terms: FlowTerms, status: str | None, days: float | None, reason: str,
                saving: Any) -> dict[str, Any]:
     told = status is not None
-    discounted = float(flow.discounted_payback_days) if hasattr(flow, "discounted_payback_days") else math.nan
-    months = float(flow.discounted_payback_months)
-    discounted = months * 365 / 12
+    discounted = float(flow.discounted_payback_months) * DAYS_PER_MONTH
     return {
         "status": status, "days": number(days), "reason": reason,
         "discounted_days": number(discounted) if told else None, "npv_usd": number(flow.npv_usd) if told else None,
@@ -186,8 +220,10 @@ def to_json(report: Report) -> dict[str, Any]:
     """The report as the command line prints it: finite numbers, None for what is not known."""
     r, s, i = report.result, report.result.sizing, report.inputs
     fits = bool(s.fits)
+    factor = float(np.asarray(i.throughput_factor))
     known = fits and report.evidence != "none"
-    warnings = [*report.resolved.warnings, *(w for w in s.warnings if w not in report.resolved.warnings)]
+    from_sizing = s.warnings if float(np.asarray(i.system_count)) > 0 else ()
+    warnings = [*report.resolved.warnings, *(w for w in from_sizing if w not in report.resolved.warnings)]
     served = float(r.served_requests_per_month)
     mean_in = float(np.asarray(i.input_tokens)) * float(np.asarray(i.token_ratio))
     mean_out = float(np.asarray(i.output_tokens)) * float(np.asarray(i.token_ratio))
@@ -235,10 +271,11 @@ def to_json(report: Report) -> dict[str, Any]:
             "short_by_bytes": number(s.short_by_bytes), "min_systems": number(s.min_systems) or None,
         },
         "throughput": {
-            "evidence": report.evidence, "concurrency": when(s.concurrency), "requests_per_s": when(s.requests_per_s),
-            "output_tokens_per_s": when(s.output_tokens_per_s),
-            "new_input_tokens_per_s": when(s.new_input_tokens_per_s),
-            "cached_input_tokens_per_s": when(s.cached_input_tokens_per_s), "tpot_ms": when(s.tpot_ms),
+            "evidence": report.evidence, "concurrency": when(s.concurrency),
+            "requests_per_s": when(s.requests_per_s * factor),
+            "output_tokens_per_s": when(s.output_tokens_per_s * factor),
+            "new_input_tokens_per_s": when(s.new_input_tokens_per_s * factor),
+            "cached_input_tokens_per_s": when(s.cached_input_tokens_per_s * factor), "tpot_ms": when(s.tpot_ms),
             "ttft_s": when(s.ttft_s), "low_factor": when(s.low_factor), "high_factor": when(s.high_factor),
             "anchor": s.anchor if known else None,
         },
@@ -270,12 +307,9 @@ def to_json(report: Report) -> dict[str, Any]:
         },
         "uncertainty": _uncertainty(report, warnings),
         "warnings": warnings,
-        "sources": [
-            {k: v for k, v in asdict(u).items() if not (isinstance(v, float) and not math.isfinite(v))}
-            for u in report.resolved.used
-        ],
+        "sources": [asdict(u) for u in report.resolved.used],
     }
-    return data
+    return {key: jsonable(value) for key, value in data.items()}
 
 
 def _uncertainty(report: Report, warnings: list[str]) -> dict[str, Any]:
@@ -284,10 +318,3 @@ def _uncertainty(report: Report, warnings: list[str]) -> dict[str, Any]:
     else:
         warnings.append("Uncertainty is not computed yet.")
     return {"payback_days": None, "probability_pays_back": None, "tornado": None}
-
-
-def headline(report: Report) -> dict[str, str]:
-    """The four figures of the first screen, formatted, by name."""
-    r = report.result
-    usd = float(r.usd_per_mtok)
-    return {"usd_per_mtok": three_digits(usd) if math.isfinite(usd) else ""}

@@ -4,6 +4,7 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from calculators.catalog import Catalog, default_alternative
 from calculators.evaluate import Inputs
@@ -126,7 +127,7 @@ def _catalogue_figure(name: str, system: System, catalog: Catalog) -> Figure | N
         figure: Figure | None = getattr(system, name)
         return figure
     if name == "usd_per_cny":
-        return catalog.rates[-1] if catalog.rates else None
+        return catalog.usd_per_cny(dt.date.fromisoformat(catalog.release))
     return catalog.opex.get(name)
 
 
@@ -155,7 +156,7 @@ def _priced(offer: Offer | None, catalog: Catalog, as_of: dt.date, rate: float |
     """Price of an offer and of its batch sibling."""
     if offer is None:
         return None, None
-    sibling = None if offer.service_tier != "standard" else catalog.offers.get(f"{offer.id}#batch")
+    sibling = catalog.batch_offer(offer)
     batch = None if sibling is None else effective_price(sibling, as_of, rate)
     return effective_price(offer, as_of, rate), batch
 
@@ -164,7 +165,7 @@ def _overrides(scenario: Scenario) -> dict[str, float | None]:
     return {name: getattr(scenario, name) for name in PRICE_FIELDS}
 
 
-def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float] | None = None) -> Resolved:
+def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str] | None = None) -> Resolved:
     """Turn choices into numbers with sources.
 
     Args:
@@ -182,7 +183,7 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float] | No
                                           + _nearest(value, list(known))))
     model, system = catalog.models[scenario.model], catalog.systems[scenario.system]
     as_of = dt.date.fromisoformat(catalog.release)
-    pinned = dict(pins or {})
+    pinned = {name: value for name, value in (pins or {}).items() if not isinstance(value, str)}
     used: list[Used] = []
     warnings: list[str] = [*model.warnings]
     numbers: dict[str, float] = {}
@@ -218,9 +219,11 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float] | No
         if alternative is None:
             raise UnresolvedError(Problem("alternative", scenario.alternative, f"alternative '{scenario.alternative}' is "
                                           "not an offer of the catalogue." + _nearest(scenario.alternative, list(catalog.offers))))
+    elif isinstance(was := (pins or {}).get("alternative"), str) and was in catalog.offers:
+        alternative = catalog.offers[was]
     else:
         alternative = default_alternative(
-            catalog, model.weights_class, input_tokens=scenario.input_tokens, output_tokens=scenario.output_tokens,
+            catalog, model.weights_class, on=as_of, input_tokens=scenario.input_tokens, output_tokens=scenario.output_tokens,
             cached_share=scenario.cached_share)
     alt_price, alt_batch = _priced(alternative, catalog, as_of, rate)
     if alternative is not None and alt_price is not None:
@@ -328,7 +331,34 @@ def _with_prices(price: PriceNow | None, scenario: Scenario, pinned: Mapping[str
     return with_overrides(price, **chosen), overridden
 
 
-def pins_of(resolved: Resolved) -> dict[str, float]:
+def pins_of(resolved: Resolved) -> dict[str, float | str]:
     """The catalogue figures that a result rested on, for the link: money figures and API prices, not typed ones."""
-    return {u.name: float(plain(float(u.value))) for u in resolved.used
-            if u.origin in ("catalogue", "link") and not isinstance(u.value, str)}
+    pins: dict[str, float | str] = {
+        u.name: float(plain(float(u.value))) for u in resolved.used
+        if u.origin in ("catalogue", "link") and not isinstance(u.value, str)}
+    if resolved.scenario.alternative is None and resolved.alternative is not None:
+        pins["alternative"] = resolved.alternative.id
+    return pins
+
+
+_SIZED_BY = ("model", "system", "system_count", "input_tokens", "output_tokens", "cached_share", "serving_cached_share",
+             "token_ratio", "accepted_tokens_per_step", "kv_dtype", "gpu_memory_utilization", "max_tpot_ms", "max_ttft_s",
+             "measured_output_tokens_per_s")
+"""Fields that the throughput depends on."""
+
+_PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "hardware_usd": ("system",), "power_kw": ("system",), "rent_usd_per_accelerator_hour": ("system",),
+    "output_tokens_per_s": _SIZED_BY, "alternative": ("model", "alternative"),
+    **{f"baseline_{name}": ("baseline",) for name in PRICE_FIELDS},
+    **{f"alternative_{name}": ("model", "alternative") for name in PRICE_FIELDS},
+})
+
+
+def live_pins(pins: Mapping[str, float | str], linked: Scenario, now: Scenario) -> dict[str, float | str]:
+    """The pins that still apply after a person changed a linked scenario: another machine has another price.
+
+    Args:
+        pins: figures of the link. linked: the scenario of the link. now: the scenario as it is.
+    """
+    return {name: value for name, value in pins.items()
+            if all(getattr(linked, f) == getattr(now, f) for f in _PIN_RESTS_ON.get(name, ()))}

@@ -90,6 +90,9 @@ def reason_text(resolved: Resolved, result: Result, flow: Flow, status: str | No
             "verdict.fits_on", language, count=need, accelerators=need * resolved.system.accelerators)
         return text("verdict.does_not_fit", language, model=resolved.model.name, count=count,
                     machine=resolved.system.name, short=f"{float(sizing.short_by_bytes) / 1e9:,.0f} GB", need=told)
+    if str(sizing.evidence) == "none" and float(sizing.single_stream_tokens_per_s) > 0:
+        return text("verdict.misses_limit", language, machine=resolved.system.name, model=resolved.model.name,
+                    speed=three_digits(float(sizing.single_stream_tokens_per_s)), limit=_limit_text(resolved, language))
     if str(sizing.evidence) == "none":
         return text("verdict.no_throughput", language, machine=resolved.system.name, model=resolved.model.name)
     why = _why_nothing(resolved, result)
@@ -117,6 +120,17 @@ def reason_text(resolved: Resolved, result: Result, flow: Flow, status: str | No
         return text("verdict.never_falling", language, saving=money(saving), month=int(flow.peak_month),
                     peak=money(float(flow.peak_usd)), **common)
     return text("verdict.never_late", language, saving=money(saving), **common)
+
+
+def _limit_text(resolved: Resolved, language: Language) -> str:
+    s = resolved.scenario
+    parts = []
+    if s.max_tpot_ms is not None:
+        parts.append(text("verdict.limit_tpot", language, ms=three_digits(s.max_tpot_ms),
+                          speed=three_digits(1000 / s.max_tpot_ms)))
+    if s.max_ttft_s is not None:
+        parts.append(text("verdict.limit_ttft", language, s=three_digits(s.max_ttft_s)))
+    return text("verdict.and", language).join(parts)
 
 
 def _band_text(band: Band, language: Language) -> str:
