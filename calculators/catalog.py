@@ -308,8 +308,15 @@ def _price(row: Mapping[str, str], file: Path, line: int) -> OfferPrice:
 _SHARED: Final = ("provider", "model_id", "weights_class", "service_tier", "channel", "region", "is_frontier_baseline")
 
 
-def _offers(files: Iterable[Path]) -> dict[str, Offer]:
-    """Group the rows by offer: rows of one offer may stand anywhere, since a new price is appended at the end."""
+def read_offers(files: Iterable[Path]) -> dict[str, Offer]:
+    """Offers of one or more files in the form of offers.csv.
+
+    Rows of one offer may stand anywhere, since a new price is appended at the end.
+
+    Raises:
+        CatalogError: a row is malformed, unsourced, or a second price for the same offer, date and hours that was not
+            checked later than the first.
+    """
     rows: dict[str, dict[tuple[dt.date, str], OfferPrice]] = {}
     heads: dict[str, dict[str, Any]] = {}
     for file in files:
@@ -517,7 +524,7 @@ def _load(root: Path, extra: tuple[Path, ...]) -> Catalog:
         if model.sized_as and model.sized_as not in models:
             raise CatalogError(f"{model.id}.toml", model.id, f"sized_as {model.sized_as!r} does not exist in models/")
 
-    offers = _offers(offer_files)
+    offers = read_offers(offer_files)
     names = _offer_names(offers, offer_files[0])
 
     def many(name: str, key: str, build: Callable[[Mapping[str, Any], Path, str], R]) -> dict[str, R]:

@@ -61,7 +61,8 @@ class PriceNow:
 
     `cached_is_missing`: no cached price is listed, cached tokens cost the full input price. `write_is_missing` and
     `write_1h_is_missing`: no such write price is listed, writes cost the input price (the 5-minute price for the hour).
-    `is_free`: a free tier; it must not enter a break-even as a price of 0. `tiers` are ordered by threshold.
+    `is_free`: a free tier; it must not enter a break-even as a price of 0. `tiers` are ordered by threshold. `warnings`
+    tell what the price itself leaves open (hours of the day); `price_warnings` adds the flags, age and bounds.
     """
 
     offer_id: str
@@ -146,12 +147,6 @@ def _convert(price: OfferPrice, offer: Offer, on: dt.date, rate_usd_per_cny: flo
         usd_per_unit = rate_usd_per_cny
     if price.input_per_mtok is None or price.output_per_mtok is None:
         return None
-    warnings: list[str] = []
-    if price.cached_input_per_mtok is None:
-        warnings.append(f"{offer.id}: no cached-input price is listed, so cached tokens are charged in full.")
-    is_free = price.input_per_mtok == 0 and price.output_per_mtok == 0
-    if is_free:
-        warnings.append(f"{offer.id}: this is a free tier, it cannot be compared with a machine.")
 
     def resolve(values: Mapping[PriceKind, float | None]) -> dict[str, Any]:
         """Fill the gaps: cached and write cost the input price, an hour's write the 5-minute price."""
@@ -177,7 +172,7 @@ def _convert(price: OfferPrice, offer: Offer, on: dt.date, rate_usd_per_cny: flo
         cached_is_missing=price.cached_input_per_mtok is None,
         write_is_missing=price.cache_write_per_mtok is None,
         write_1h_is_missing=price.cache_write_1h_per_mtok is None,
-        is_free=is_free,
+        is_free=price.input_per_mtok == 0 and price.output_per_mtok == 0,
         currency=price.currency,
         rate_usd_per_cny=rate_usd_per_cny if price.currency == "CNY" else None,
         effective_from=price.effective_from,
@@ -187,7 +182,6 @@ def _convert(price: OfferPrice, offer: Offer, on: dt.date, rate_usd_per_cny: flo
         kind=price.kind,
         confidence=price.confidence,
         note=price.note,
-        warnings=tuple(warnings),
     )
 
 
@@ -322,7 +316,6 @@ def with_overrides(
 
     tiers = tuple(TierNow(above_input_tokens=tier.above_input_tokens, **apply(tier)) for tier in price.tiers)
     cached_given = _is_given(cached_input_usd_per_mtok)
-    warnings = tuple(w for w in price.warnings if not (cached_given and "cached-input price" in w))
     base = apply(price)
     return replace(
         price,
@@ -331,7 +324,6 @@ def with_overrides(
         cached_is_missing=price.cached_is_missing and not cached_given,
         write_is_missing=price.write_is_missing and not _is_given(cache_write_usd_per_mtok),
         is_free=bool(np.all(base["input_usd_per_mtok"] == 0) and np.all(base["output_usd_per_mtok"] == 0)),
-        warnings=warnings,
     )
 
 
@@ -503,6 +495,10 @@ def _mix_cost(
 def price_warnings(price: PriceNow, today: dt.date, stale_after_days: int = STALE_AFTER_DAYS) -> tuple[str, ...]:
     """Sentences on what is doubtful about a price: its own flags, its age, and values outside the plausible bounds."""
     found = list(price.warnings)
+    if price.cached_is_missing:
+        found.append(f"{price.offer_id}: no cached-input price is listed, so cached tokens are charged in full.")
+    if price.is_free:
+        found.append(f"{price.offer_id}: this is a free tier; a break-even against a price of 0 means nothing.")
     if price.checked is not None and (age := (today - price.checked).days) > stale_after_days:
         found.append(
             f"{price.offer_id}: the price was last checked on {price.checked.isoformat()}, {age} days ago "
