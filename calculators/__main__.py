@@ -41,7 +41,9 @@ def _read_text(source: str) -> str:
             _fail(f"{path.name} is larger than {MAX_INPUT_BYTES // 1_000_000} MB.")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        _fail(f"{source} could not be read: {error.strerror if isinstance(error, OSError) else 'it is not UTF-8 text'}.")
+        _fail(
+            f"{source} could not be read: {error.strerror if isinstance(error, OSError) else 'it is not UTF-8 text'}."
+        )
 
 
 def _first(problems: Sequence[Problem]) -> None:
@@ -159,11 +161,16 @@ def _validate(args: argparse.Namespace, catalog: Catalog) -> str:
         return _json(found)
     summary = found["summary"]
     lines = [f"{'id':<24}{'measured':>12}{'predicted':>12}{'error':>9}  evidence"]
-    lines += [f"{str(r['id'])[:23]:<24}{r['measured_output_tokens_per_s']:>12,.1f}{r['predicted_output_tokens_per_s']:>12,.1f}"
-              f"{r['error']:>+9.1%}  {r['evidence']}" for r in found["rows"]]
+    lines += [
+        f"{str(r['id'])[:23]:<24}{r['measured_output_tokens_per_s']:>12,.1f}{r['predicted_output_tokens_per_s']:>12,.1f}"
+        f"{r['error']:>+9.1%}  {r['evidence']}"
+        for r in found["rows"]
+    ]
     if summary["n"]:
-        lines.append(f"n {summary['n']}, mean absolute error {summary['mape']:.1%}, median {summary['median_ape']:.1%}, "
-                     f"90th percentile {summary['p90_ape']:.1%}")
+        lines.append(
+            f"n {summary['n']}, mean absolute error {summary['mape']:.1%}, median {summary['median_ape']:.1%}, "
+            f"90th percentile {summary['p90_ape']:.1%}"
+        )
     lines += [f"skipped {s['id']}: {s['why']}" for s in summary["skipped"]]
     return "\n".join(lines)
 
@@ -190,7 +197,9 @@ def _import(args: argparse.Namespace, catalog: Catalog) -> str:
 
 def _catalog(args: argparse.Namespace, catalog: Catalog) -> str:
     records: Any = {
-        "models": catalog.models, "systems": catalog.systems, "offers": catalog.offers,
+        "models": catalog.models,
+        "systems": catalog.systems,
+        "offers": catalog.offers,
     }
     if args.what == "measurements":
         rows: list[Any] = [{"file": name, **row} for name, table in catalog.measurements.items() for row in table]
@@ -198,7 +207,9 @@ def _catalog(args: argparse.Namespace, catalog: Catalog) -> str:
         rows = [record.model_dump(mode="json") for record in records[args.what].values()]
     if args.format == "json":
         return _json(rows)
-    names = [f"{row.get('id', '')}\t{row.get('name') or row.get('provider') or row.get('hardware', '')}" for row in rows]
+    names = [
+        f"{row.get('id', '')}\t{row.get('name') or row.get('provider') or row.get('hardware', '')}" for row in rows
+    ]
     return "\n".join(names)
 
 

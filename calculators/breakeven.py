@@ -47,7 +47,8 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
     """All break-evens of a scalar scenario.
 
     Args:
-        inputs: scalars. result: their evaluation.
+        inputs: scalars.
+        result: their evaluation.
     """
     none = BreakEven(None, None, None, None, None, None, False)
     api = float(result.baseline_usd_per_request)
@@ -106,8 +107,9 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, bool]:
     if api <= 0:
         return None, False
     # without the limit of the machines the flow is a straight line in the volume
-    lots = replace(result.terms, capacity_requests_per_month=np.asarray(1e30),
-                   demand_requests_per_month=np.array([0.0, 1.0]))
+    lots = replace(
+        result.terms, capacity_requests_per_month=np.asarray(1e30), demand_requests_per_month=np.array([0.0, 1.0])
+    )
     months = np.arange(int(np.asarray(inputs.horizon_months)))
     flow = np.broadcast_to(lots.operating_saving_usd(months) - lots.interest_usd(months), (2, months.size)).sum(axis=-1)
     flow = flow - float(result.terms.capex_usd)

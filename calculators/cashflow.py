@@ -116,8 +116,12 @@ class FlowTerms:
             return np.zeros(1)
         i = self.loan_rate_per_year[..., None] / MONTHS_PER_YEAR
         m = np.asarray(months, dtype=float)
-        return loan_balance_usd(
-            self.principal_usd[..., None], self.loan_rate_per_year[..., None], self.loan_months[..., None], m) * i
+        return (
+            loan_balance_usd(
+                self.principal_usd[..., None], self.loan_rate_per_year[..., None], self.loan_months[..., None], m
+            )
+            * i
+        )
 
     def operating_saving_usd(self, months: npt.ArrayLike) -> Array:
         """API value of the served tokens less licence and running cost, before any interest; shape (..., months)."""
@@ -262,8 +266,7 @@ def financing_npv_usd(terms: FlowTerms, length: int) -> Array:
     payment = annuity_usd_per_month(terms.principal_usd, terms.loan_rate_per_year, terms.loan_months)[..., None]
     paid = (payment * (months < n) * np.exp(-np.log1p(rate) * (months + 1.0))).sum(axis=-1)
     left = loan_balance_usd(terms.principal_usd, terms.loan_rate_per_year, terms.loan_months, terms.horizon_months)
-    return np.asarray(
-        terms.principal_usd - paid - left * np.exp(-np.log1p(rate[..., 0]) * terms.horizon_months))
+    return np.asarray(terms.principal_usd - paid - left * np.exp(-np.log1p(rate[..., 0]) * terms.horizon_months))
 
 
 @dataclass(frozen=True)
@@ -288,7 +291,7 @@ class Schedule:
 
 
 def schedule(terms: FlowTerms) -> Schedule:
-    """Month-by-month table of one scalar scenario. ``cash_usd`` has what really moves, month 0 excluded (see `cash`)."""
+    """Month-by-month table of one scalar scenario; ``cash_usd`` is the money that really moves at each month's end."""
     n = int(terms.horizon_months)
     m = np.arange(n, dtype=np.float64)
     level = np.broadcast_to(terms.price_level(m), (n,))
@@ -307,8 +310,23 @@ def schedule(terms: FlowTerms) -> Schedule:
     cash[-1] += terms.residual_usd - balance[-1]
     depreciation = np.full(n, float((terms.capex_usd - terms.residual_usd) / n))
     book = terms.capex_usd - np.cumsum(depreciation)
-    return Schedule(m + 1.0, level, served, value, licence, running, interest, repaid, balance[1:], saving, cumulative,
-                    discounted, cash, depreciation, book)
+    return Schedule(
+        m + 1.0,
+        level,
+        served,
+        value,
+        licence,
+        running,
+        interest,
+        repaid,
+        balance[1:],
+        saving,
+        cumulative,
+        discounted,
+        cash,
+        depreciation,
+        book,
+    )
 
 
 def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:

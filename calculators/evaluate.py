@@ -30,7 +30,8 @@ class Inputs:
     Tokens per request are counted as today's provider counts them; own machines see ``token_ratio`` times as many.
     ``demand_amount`` is in the unit of ``demand``: tokens, requests, USD or seats a month (ignored for 'fill').
     NaN in ``cache_write_share`` means 'all new input once any is cached', in ``measured_output_tokens_per_s`` 'not
-    measured'; infinity in a limit means 'no limit'. ``throughput_factor``, ``api_price_factor`` and ``alternative_price_factor`` are 1 except where a question moves them.
+    measured'; infinity in a limit means 'no limit'. ``throughput_factor``, ``api_price_factor`` and
+    ``alternative_price_factor`` are 1 except where a question moves them.
     """
 
     sizing: SizingInputs = field(metadata=_STATIC)
@@ -95,8 +96,13 @@ NUMERIC_FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Inputs) if not f.
 """Names of the inputs that may be arrays."""
 
 _SIZING_FIELDS = (
-    "serving_cached_share", "accepted_tokens_per_step", "max_tpot_ms", "max_ttft_s", "gpu_memory_utilization",
-    "measured_output_tokens_per_s", "system_count",
+    "serving_cached_share",
+    "accepted_tokens_per_step",
+    "max_tpot_ms",
+    "max_ttft_s",
+    "gpu_memory_utilization",
+    "measured_output_tokens_per_s",
+    "system_count",
 )
 
 
@@ -151,8 +157,14 @@ def size_inputs(inputs: Inputs) -> Sizing:
     """Memory fit and operating point of the inputs' machines and workload."""
     ratio = np.asarray(inputs.token_ratio, dtype=float)
     workload: dict[str, Any] = {name: getattr(inputs, name) for name in _SIZING_FIELDS}
-    return size(replace(
-        inputs.sizing, input_tokens=inputs.input_tokens * ratio, output_tokens=inputs.output_tokens * ratio, **workload))
+    return size(
+        replace(
+            inputs.sizing,
+            input_tokens=inputs.input_tokens * ratio,
+            output_tokens=inputs.output_tokens * ratio,
+            **workload,
+        )
+    )
 
 
 def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = True) -> Result:
@@ -169,7 +181,8 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
     a = {name: np.asarray(getattr(inputs, name), dtype=float) for name in NUMERIC_FIELDS}
     fit = size_inputs(inputs) if sizing is None else sizing
     capacity = np.asarray(
-        fit.requests_per_s * a["throughput_factor"] * SECONDS_PER_MONTH * a["availability"], dtype=float)
+        fit.requests_per_s * a["throughput_factor"] * SECONDS_PER_MONTH * a["availability"], dtype=float
+    )
     usable = capacity * a["utilization"]
     rented_share = a["rented_hours_per_month"] / HOURS_PER_MONTH if inputs.acquisition == "rent" else np.ones(())
 
@@ -184,24 +197,37 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
 
     movable = whole * a["migratable_share"] if inputs.demand != "fill" else whole
 
-    own = ownership_cost(Ownership(
-        acquisition=inputs.acquisition, facility=inputs.facility,
-        systems=np.where(a["system_count"] > 0, a["system_count"] + a["reserve_systems"], 0.0),
-        **{f.name: a[f.name] for f in fields(Ownership) if f.name in a},
-    ))
+    own = ownership_cost(
+        Ownership(
+            acquisition=inputs.acquisition,
+            facility=inputs.facility,
+            systems=np.where(a["system_count"] > 0, a["system_count"] + a["reserve_systems"], 0.0),
+            **{f.name: a[f.name] for f in fields(Ownership) if f.name in a},
+        )
+    )
     terms = FlowTerms(
-        api_usd_per_request=base_request, demand_requests_per_month=movable, capacity_requests_per_month=usable,
-        rented_share=rented_share, price_change_per_year=a["api_price_change_per_year"],
-        demand_growth_per_year=a["demand_growth_per_year"], licence_share=a["licence_share"],
-        running_usd_per_month=own.running_usd_per_month, capex_usd=own.capex_usd, residual_usd=own.residual_usd,
-        principal_usd=own.principal_usd, loan_rate_per_year=a["loan_rate"], loan_months=a["loan_months"],
-        horizon_months=a["horizon_months"], discount_rate_per_year=a["discount_rate"],
+        api_usd_per_request=base_request,
+        demand_requests_per_month=movable,
+        capacity_requests_per_month=usable,
+        rented_share=rented_share,
+        price_change_per_year=a["api_price_change_per_year"],
+        demand_growth_per_year=a["demand_growth_per_year"],
+        licence_share=a["licence_share"],
+        running_usd_per_month=own.running_usd_per_month,
+        capex_usd=own.capex_usd,
+        residual_usd=own.residual_usd,
+        principal_usd=own.principal_usd,
+        loan_rate_per_year=a["loan_rate"],
+        loan_months=a["loan_months"],
+        horizon_months=a["horizon_months"],
+        discount_rate_per_year=a["discount_rate"],
         weights=FLAT if inputs.demand == "fill" else inputs.weights,
     )
     # the licence is a share of today's API value, whichever offer we compare with
     fee = a["licence_share"] * base_request
-    alt_share = np.divide(fee, alt_request, out=np.zeros(np.broadcast_shapes(fee.shape, alt_request.shape)),
-                          where=alt_request > 0)
+    alt_share = np.divide(
+        fee, alt_request, out=np.zeros(np.broadcast_shapes(fee.shape, alt_request.shape)), where=alt_request > 0
+    )
     alt_terms = replace(terms, api_usd_per_request=alt_request, licence_share=alt_share)
     served = terms.served_requests(np.zeros(1))[..., 0]
     demand = np.where(np.isinf(whole), served, whole)
@@ -211,34 +237,53 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
     served_mtok = served * own_tokens / TOKENS_PER_MTOK
     month_b, mtok_b = np.broadcast_arrays(month, served_mtok)
     return Result(
-        sizing=fit, ownership=own, flow=evaluate_flow(terms, extend=extend),
-        alternative_flow=evaluate_flow(alt_terms, extend=extend), terms=terms, alternative_terms=alt_terms,
-        capacity_requests_per_month=capacity * rented_share, demand_requests_per_month=demand,
-        served_requests_per_month=served, overflow_requests_per_month=np.maximum(demand - served, 0.0),
-        tokens_per_request=own_tokens, baseline_usd_per_request=base_request, alternative_usd_per_request=alt_request,
-        baseline_usd_per_month=demand * base_request, alternative_usd_per_month=demand * alt_request,
-        licence_usd_per_month=licence, opex_usd_per_month=opex, usd_per_month=month,
+        sizing=fit,
+        ownership=own,
+        flow=evaluate_flow(terms, extend=extend),
+        alternative_flow=evaluate_flow(alt_terms, extend=extend),
+        terms=terms,
+        alternative_terms=alt_terms,
+        capacity_requests_per_month=capacity * rented_share,
+        demand_requests_per_month=demand,
+        served_requests_per_month=served,
+        overflow_requests_per_month=np.maximum(demand - served, 0.0),
+        tokens_per_request=own_tokens,
+        baseline_usd_per_request=base_request,
+        alternative_usd_per_request=alt_request,
+        baseline_usd_per_month=demand * base_request,
+        alternative_usd_per_month=demand * alt_request,
+        licence_usd_per_month=licence,
+        opex_usd_per_month=opex,
+        usd_per_month=month,
         usd_per_mtok=np.divide(month_b, mtok_b, out=np.full(month_b.shape, np.nan), where=mtok_b > 0),
-        saving_usd_per_month=served * base_request - opex, alternative_saving_usd_per_month=served * alt_request - opex,
+        saving_usd_per_month=served * base_request - opex,
+        alternative_saving_usd_per_month=served * alt_request - opex,
     )
 
 
-def _request_usd(price: PriceNow | None, batch: PriceNow | None, a: dict[str, Array], ratio: Array,
-                 discount: Array) -> Array:
+def _request_usd(
+    price: PriceNow | None, batch: PriceNow | None, a: dict[str, Array], ratio: Array, discount: Array
+) -> Array:
     """USD for a mean request at an offer; NaN where the offer has no price."""
     if price is None:
         return np.full((), np.nan)
     # NaN: what is read from a cache was written to it, so all new input is a write as soon as any input is cached
     writes = np.where(np.isnan(a["cache_write_share"]), a["cached_share"] > 0, a["cache_write_share"])
     cost = api_cost(
-        price, input_tokens=a["input_tokens"] * ratio, output_tokens=a["output_tokens"] * ratio,
-        cached_share=a["cached_share"], cache_write_share=writes, discount=discount, batch_price=batch,
-        batch_share=a["batch_share"])
+        price,
+        input_tokens=a["input_tokens"] * ratio,
+        output_tokens=a["output_tokens"] * ratio,
+        cached_share=a["cached_share"],
+        cache_write_share=writes,
+        discount=discount,
+        batch_price=batch,
+        batch_share=a["batch_share"],
+    )
     return np.asarray(cost)
 
 
 def _demand_requests(kind: str, a: dict[str, Array], usd_per_request: Array) -> Array:
-    """Requests a month of the whole demand; infinity for 'fill'. Spend at a price of zero is no demand that is known."""
+    """Requests a month of the whole demand; infinity for 'fill'. Spend at a price of 0 is no known demand."""
     amount = a["demand_amount"]
     if kind == "fill":
         return np.full((), np.inf)

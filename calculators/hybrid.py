@@ -54,7 +54,8 @@ def hybrid_curve(inputs: Inputs, result: Result) -> HybridCurve | None:
     """Cost of 0, 1, 2 ... replicas for the inputs' demand; None when the demand is 'fill', unpriced or nothing fits.
 
     Args:
-        inputs: scalars; their system_count does not matter. result: their evaluation.
+        inputs: scalars; their system_count does not matter.
+        result: their evaluation.
     """
     step = int(result.sizing.min_systems)
     price = float(result.baseline_usd_per_request)
@@ -75,5 +76,6 @@ def hybrid_curve(inputs: Inputs, result: Result) -> HybridCurve | None:
     served = np.broadcast_to(many.served_requests_per_month, counts.shape)
     share = np.divide(served, demand, out=np.zeros(counts.shape), where=demand > 0)
     complete = np.flatnonzero(share >= 1 - 1e-12)
-    return HybridCurve(counts, own, overflow, total, share, int(np.argmin(total)),
-                       int(complete[0]) if complete.size else None)
+    return HybridCurve(
+        counts, own, overflow, total, share, int(np.argmin(total)), int(complete[0]) if complete.size else None
+    )

@@ -122,8 +122,10 @@ def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
     if isinstance(link, str):
         text = link.strip()
         if len(text) > _MAX_LENGTH:
-            return Parsed(Scenario(), (Problem("link", text[:60], f"The link is longer than {_MAX_LENGTH:,} characters; "
-                                               "it was not read."),))
+            return Parsed(
+                Scenario(),
+                (Problem("link", text[:60], f"The link is longer than {_MAX_LENGTH:,} characters; it was not read."),),
+            )
         try:
             query = urlsplit(text).query if ("?" in text or "://" in text) else text
             pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=1000)
@@ -139,12 +141,20 @@ def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
         if meta["v"].isascii() and meta["v"].isdigit() and 1 <= int(meta["v"][:9]) <= VERSION:
             version = int(meta["v"])
         else:
-            problems.append(Problem("v", meta["v"][:40], f"The link has version {meta['v'][:40]}, this app reads up to "
-                                    f"{VERSION}; its fields were read as version {VERSION}."))
+            problems.append(
+                Problem(
+                    "v",
+                    meta["v"][:40],
+                    f"The link has version {meta['v'][:40]}, this app reads up to "
+                    f"{VERSION}; its fields were read as version {VERSION}.",
+                )
+            )
     pins: tuple[tuple[str, float | str], ...] = ()
     if meta.get("pins"):
         pins, clean = _pins(meta["pins"])
         if not clean:
-            problems.append(Problem("pins", meta["pins"][:40], "The figures in the link could not be read; today's are used."))
+            problems.append(
+                Problem("pins", meta["pins"][:40], "The figures in the link could not be read; today's are used.")
+            )
     scenario, more = read_values((n, t) for n, t in pairs if n not in META and n not in _IGNORED)
     return Parsed(scenario, (*problems, *more), version, meta.get("release", "")[:40] or None, pins)

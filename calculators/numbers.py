@@ -4,8 +4,21 @@ import math
 import re
 from typing import Final
 
-_SUFFIX: Final = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "bn": 1e9, "g": 1e9, "t": 1e12, "%": 0.01, "万": 1e4, "亿": 1e8}
-_NUMBER: Final = re.compile(r"^([+-]?)([0-9][0-9.,' \u00a0\u202f_]*|[.,][0-9]+)(e[+-]?[0-9]{1,3})?\s*(k|m|bn|b|g|t|%|万|亿)?$")
+_SUFFIX: Final = {
+    "": 1.0,
+    "k": 1e3,
+    "m": 1e6,
+    "b": 1e9,
+    "bn": 1e9,
+    "g": 1e9,
+    "t": 1e12,
+    "%": 0.01,
+    "万": 1e4,
+    "亿": 1e8,
+}
+_NUMBER: Final = re.compile(
+    r"^([+-]?)([0-9][0-9.,' \u00a0\u202f_]*|[.,][0-9]+)(e[+-]?[0-9]{1,3})?\s*(k|m|bn|b|g|t|%|万|亿)?$"
+)
 _CURRENCY: Final = re.compile(r"^(usd|\$|us\$)\s*|\s*(usd|\$)$")
 
 

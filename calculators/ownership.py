@@ -90,39 +90,81 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
     lines: list[CostLine] = []
     if owned:
         if own.facility == "colocation":
-            lines.append(CostLine("Colocation, power included", n * own.power_kw * own.colocation_usd_per_kw_month,
-                                  "systems x power x colocation price", ("power_kw", "colocation_usd_per_kw_month")))
+            lines.append(
+                CostLine(
+                    "Colocation, power included",
+                    n * own.power_kw * own.colocation_usd_per_kw_month,
+                    "systems x power x colocation price",
+                    ("power_kw", "colocation_usd_per_kw_month"),
+                )
+            )
         else:
-            lines.append(CostLine(
-                "Electricity", n * own.power_kw * own.pue * HOURS_PER_MONTH * own.electricity_usd_per_kwh,
-                "systems x power x PUE x 730 h x electricity price", ("power_kw", "pue", "electricity_usd_per_kwh")))
-        lines.append(CostLine("Hardware support", hardware * own.support_share_per_year / MONTHS_PER_YEAR,
-                              "systems x hardware price x support share / 12",
-                              ("hardware_usd", "support_share_per_year")))
+            lines.append(
+                CostLine(
+                    "Electricity",
+                    n * own.power_kw * own.pue * HOURS_PER_MONTH * own.electricity_usd_per_kwh,
+                    "systems x power x PUE x 730 h x electricity price",
+                    ("power_kw", "pue", "electricity_usd_per_kwh"),
+                )
+            )
+        lines.append(
+            CostLine(
+                "Hardware support",
+                hardware * own.support_share_per_year / MONTHS_PER_YEAR,
+                "systems x hardware price x support share / 12",
+                ("hardware_usd", "support_share_per_year"),
+            )
+        )
     else:
-        lines.append(CostLine(
-            "Rent", n * own.accelerators_per_system * own.rent_usd_per_accelerator_hour * own.rented_hours_per_month,
-            "systems x accelerators x rent x rented hours",
-            ("accelerators_per_system", "rent_usd_per_accelerator_hour", "rented_hours_per_month")))
-    lines.append(CostLine("Staff", any_system * own.staff_fte * own.staff_usd_per_year / MONTHS_PER_YEAR,
-                          "FTE x cost of an FTE / 12", ("staff_fte", "staff_usd_per_year")))
-    lines.append(CostLine("Other running costs", any_system * own.other_opex_usd_per_month, "as given",
-                          ("other_opex_usd_per_month",)))
+        lines.append(
+            CostLine(
+                "Rent",
+                n * own.accelerators_per_system * own.rent_usd_per_accelerator_hour * own.rented_hours_per_month,
+                "systems x accelerators x rent x rented hours",
+                ("accelerators_per_system", "rent_usd_per_accelerator_hour", "rented_hours_per_month"),
+            )
+        )
+    lines.append(
+        CostLine(
+            "Staff",
+            any_system * own.staff_fte * own.staff_usd_per_year / MONTHS_PER_YEAR,
+            "FTE x cost of an FTE / 12",
+            ("staff_fte", "staff_usd_per_year"),
+        )
+    )
+    lines.append(
+        CostLine(
+            "Other running costs", any_system * own.other_opex_usd_per_month, "as given", ("other_opex_usd_per_month",)
+        )
+    )
     running = sum((line.usd_per_month for line in lines), np.zeros(()))
     if own.acquisition == "loan":
         payment = annuity_usd_per_month(principal, own.loan_rate, own.loan_months)
         total = payment * own.loan_months - principal
         # interest is front-loaded; a horizon shorter than the loan sees only what was paid until then
         paid = np.where(own.loan_months <= own.horizon_months, total, _interest_until(own, principal))
-        lines.append(CostLine("Loan interest, mean over the horizon", paid / own.horizon_months,
-                              "interest paid within the horizon / horizon", ("loan_rate", "loan_months")))
+        lines.append(
+            CostLine(
+                "Loan interest, mean over the horizon",
+                paid / own.horizon_months,
+                "interest paid within the horizon / horizon",
+                ("loan_rate", "loan_months"),
+            )
+        )
     opex = sum((line.usd_per_month for line in lines), np.zeros(()))
     depreciation = (capex - residual) / own.horizon_months
-    lines.append(CostLine("Depreciation", depreciation, "(capex - residual value) / horizon",
-                          ("hardware_usd", "spares_share", "other_capex_usd", "residual_share", "horizon_months"),
-                          is_depreciation=True))
-    return OwnershipCost(capex, principal, residual, tuple(lines), np.asarray(running), np.asarray(opex),
-                         np.asarray(depreciation))
+    lines.append(
+        CostLine(
+            "Depreciation",
+            depreciation,
+            "(capex - residual value) / horizon",
+            ("hardware_usd", "spares_share", "other_capex_usd", "residual_share", "horizon_months"),
+            is_depreciation=True,
+        )
+    )
+    return OwnershipCost(
+        capex, principal, residual, tuple(lines), np.asarray(running), np.asarray(opex), np.asarray(depreciation)
+    )
 
 
 def _interest_until(own: Ownership, principal: Array) -> Array:

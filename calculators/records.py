@@ -84,7 +84,9 @@ class Model(Record):
     activation_bits: float = Field(default=16, description="bits of the matmuls' activations: 4, 8 or 16")
     cache: tuple[CacheGroup, ...] = Field(min_length=1)
     cache_source: Text = Field(description="source of the cache groups and of the state")
-    state_bytes_per_sequence: float = Field(default=0, ge=0, description="recurrent state and sliding windows, constant")
+    state_bytes_per_sequence: float = Field(
+        default=0, ge=0, description="recurrent state and sliding windows, constant"
+    )
     attention_heads: int = Field(default=0, ge=0, description="query heads; 0 = unknown")
     attention_head_dim: int = Field(default=128, ge=1, description="dimension that attention scores and values work on")
     hidden_size: int = Field(default=0, ge=0, description="0 = unknown")
@@ -128,9 +130,13 @@ class System(Record):
     hardware_usd: Figure | None = None
     power_kw: Figure | None = None
     rent_usd_per_accelerator_hour: Figure | None = None
-    streaming_bytes_per_s: Figure | None = Field(default=None, description="SSD read rate where weights do not fit memory")
+    streaming_bytes_per_s: Figure | None = Field(
+        default=None, description="SSD read rate where weights do not fit memory"
+    )
     weights_bytes_override: Figure | None = Field(default=None, description="weights as quantised for this machine")
-    bound_only: bool = Field(default=False, description="no serving measurement class: a bandwidth bound is all we have")
+    bound_only: bool = Field(
+        default=False, description="no serving measurement class: a bandwidth bound is all we have"
+    )
     notes: str = ""
 
 

@@ -1,4 +1,4 @@
-"""One scenario, answered: everything that the page, the JSON, the CSV, the workbook and the link show comes from here."""
+"""One scenario, answered: all that the page, the JSON, the CSV, the workbook and the link show comes from here."""
 
 import math
 from collections.abc import Mapping
@@ -22,12 +22,29 @@ from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
 from calculators.verdict import payback_of, reason_text, verdict
 
 UNITS_BY_SUFFIX: Final = (
-    ("_usd_per_month", "USD/month"), ("usd_per_mtok", "USD/Mtok"), ("_usd_per_accelerator_hour", "USD/accelerator-hour"),
-    ("usd_per_seat_month", "USD/seat-month"), ("tokens_per_month", "tokens/month"), ("_bytes_per_token", "bytes/token"),
-    ("_bytes_per_sequence", "bytes/sequence"), ("tokens_per_s", "tokens/s"), ("requests_per_s", "requests/s"),
-    ("_bytes", "bytes"), ("_usd", "USD"), ("_ms", "ms"), ("_s", "s"), ("days", "days"), ("_per_year", "share/year"),
-    ("utilization", "share"), ("_share", "share"), ("probability_pays_back", "share"), ("concurrency", "sequences"),
-    ("sequences", "sequences"), ("_systems", "systems"), ("system_count", "systems"), ("_factor", "ratio"),
+    ("_usd_per_month", "USD/month"),
+    ("usd_per_mtok", "USD/Mtok"),
+    ("_usd_per_accelerator_hour", "USD/accelerator-hour"),
+    ("usd_per_seat_month", "USD/seat-month"),
+    ("tokens_per_month", "tokens/month"),
+    ("_bytes_per_token", "bytes/token"),
+    ("_bytes_per_sequence", "bytes/sequence"),
+    ("tokens_per_s", "tokens/s"),
+    ("requests_per_s", "requests/s"),
+    ("_bytes", "bytes"),
+    ("_usd", "USD"),
+    ("_ms", "ms"),
+    ("_s", "s"),
+    ("days", "days"),
+    ("_per_year", "share/year"),
+    ("utilization", "share"),
+    ("_share", "share"),
+    ("probability_pays_back", "share"),
+    ("concurrency", "sequences"),
+    ("sequences", "sequences"),
+    ("_systems", "systems"),
+    ("system_count", "systems"),
+    ("_factor", "ratio"),
     ("usd_per_month", "USD/month"),
 )
 """Unit of a result by the end of its name; the first that fits."""
@@ -126,13 +143,28 @@ def build_report(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float 
         (result.alternative_flow, float(result.alternative_usd_per_request), alternative_id),
     ):
         status, days = payback_of(result, flow, priced=math.isfinite(usd), horizon_months=horizon)
-        reason = "No serverless offer of these weights is known." if not offer else reason_text(
-            resolved, result, flow, status, days, offer, usd, auto=auto)
+        reason = (
+            "No serverless offer of these weights is known."
+            if not offer
+            else reason_text(resolved, result, flow, status, days, offer, usd, auto=auto)
+        )
         told.append((status, days, reason))
     return Report(
-        scenario=scenario, resolved=resolved, result=result, even=even, hybrid=hybrid, status=told[0][0], days=told[0][1],
-        reason=told[0][2], alternative_status=told[1][0], alternative_days=told[1][1], alternative_reason=told[1][2],
-        release=catalog.release, link=encode(scenario, catalog.release, _pins(resolved, result)), auto=auto)
+        scenario=scenario,
+        resolved=resolved,
+        result=result,
+        even=even,
+        hybrid=hybrid,
+        status=told[0][0],
+        days=told[0][1],
+        reason=told[0][2],
+        alternative_status=told[1][0],
+        alternative_days=told[1][1],
+        alternative_reason=told[1][2],
+        release=catalog.release,
+        link=encode(scenario, catalog.release, _pins(resolved, result)),
+        auto=auto,
+    )
 
 
 def _pins(resolved: Resolved, result: Result) -> dict[str, float | str]:
@@ -179,7 +211,9 @@ def line_formula(line: CostLine, report: Report) -> str:
             continue
         spec = SPECS.get(term)
         unit = spec.unit if spec else ""
-        parts.append(f"{spec.title.lower() if spec else term.replace('_', ' ')} {plain(float(np.asarray(value)))} {unit}".strip())
+        parts.append(
+            f"{spec.title.lower() if spec else term.replace('_', ' ')} {plain(float(np.asarray(value)))} {unit}".strip()
+        )
     systems = int(np.asarray(report.inputs.system_count)) + int(np.asarray(report.inputs.reserve_systems))
     shown = f"{systems} systems; " if "systems" in line.formula else ""
     return f"{line.formula} ({shown}{', '.join(parts)})"
@@ -188,29 +222,45 @@ def line_formula(line: CostLine, report: Report) -> str:
 def line_source(line: CostLine, report: Report) -> str:
     """Sources of a cost line's terms."""
     found = [report.resolved.find(term) for term in line.terms]
-    return "; ".join(dict.fromkeys(f"{u.title}: {u.source}{f' ({u.date})' if u.date else ''}" for u in found if u is not None))
+    return "; ".join(
+        dict.fromkeys(f"{u.title}: {u.source}{f' ({u.date})' if u.date else ''}" for u in found if u is not None)
+    )
 
 
 def cost_lines(report: Report) -> list[dict[str, Any]]:
     """Cost lines as records: name, usd_per_month, formula, source; they sum to self_host.usd_per_month."""
     rows = [
-        {"name": line.name, "usd_per_month": number(line.usd_per_month), "formula": line_formula(line, report),
-         "source": line_source(line, report)}
+        {
+            "name": line.name,
+            "usd_per_month": number(line.usd_per_month),
+            "formula": line_formula(line, report),
+            "source": line_source(line, report),
+        }
         for line in report.result.ownership.lines
     ]
     if float(np.asarray(report.inputs.licence_share)) > 0:
-        rows.append({"name": "Licence fee", "usd_per_month": number(report.result.licence_usd_per_month),
-                     "formula": "licence share x API value of the served tokens", "source": "Licence fee: typed in"})
+        rows.append(
+            {
+                "name": "Licence fee",
+                "usd_per_month": number(report.result.licence_usd_per_month),
+                "formula": "licence share x API value of the served tokens",
+                "source": "Licence fee: typed in",
+            }
+        )
     return rows
 
 
-def _flow_json(report: Report, flow: Flow, terms: FlowTerms, status: str | None, days: float | None, reason: str,
-               saving: Any) -> dict[str, Any]:
+def _flow_json(
+    report: Report, flow: Flow, terms: FlowTerms, status: str | None, days: float | None, reason: str, saving: Any
+) -> dict[str, Any]:
     told = status is not None
     discounted = float(flow.discounted_payback_months) * DAYS_PER_MONTH
     return {
-        "status": status, "days": number(days), "reason": reason,
-        "discounted_days": number(discounted) if told else None, "npv_usd": number(flow.npv_usd) if told else None,
+        "status": status,
+        "days": number(days),
+        "reason": reason,
+        "discounted_days": number(discounted) if told else None,
+        "npv_usd": number(flow.npv_usd) if told else None,
         "irr_per_year": number(_irr(terms)) if told else None,
         "saving_usd_per_month": number(saving) if told else None,
     }
@@ -240,10 +290,15 @@ def to_json(report: Report) -> dict[str, Any]:
         return number(float(total) / count) if count > 0 else None
 
     def offer_json(offer: Any, usd: Any, tokens: float) -> dict[str, Any]:
-        entry = {"offer": offer.id if offer else None, "usd_per_month": number(usd),
-                 "usd_per_mtok": per(float(usd) * TOKENS_PER_MTOK, tokens) if math.isfinite(float(usd)) else None}
+        entry = {
+            "offer": offer.id if offer else None,
+            "usd_per_month": number(usd),
+            "usd_per_mtok": per(float(usd) * TOKENS_PER_MTOK, tokens) if math.isfinite(float(usd)) else None,
+        }
         if entry["usd_per_mtok"] is None and offer is not None:
-            usd_request = r.baseline_usd_per_request if offer is report.resolved.baseline else r.alternative_usd_per_request
+            usd_request = (
+                r.baseline_usd_per_request if offer is report.resolved.baseline else r.alternative_usd_per_request
+            )
             entry["usd_per_mtok"] = number(float(usd_request) / (tokens_per_request) * TOKENS_PER_MTOK)
         if seats > 0:
             entry["usd_per_seat_month"] = per(usd, seats)
@@ -252,8 +307,11 @@ def to_json(report: Report) -> dict[str, Any]:
     tokens_per_request = float(np.asarray(i.input_tokens)) + float(np.asarray(i.output_tokens))
     even = report.even
     self_host: dict[str, Any] = {
-        "capex_usd": number(r.ownership.capex_usd), "opex_usd_per_month": number(r.opex_usd_per_month),
-        "usd_per_month": number(r.usd_per_month), "usd_per_mtok": when(r.usd_per_mtok), "lines": cost_lines(report),
+        "capex_usd": number(r.ownership.capex_usd),
+        "opex_usd_per_month": number(r.opex_usd_per_month),
+        "usd_per_month": number(r.usd_per_month),
+        "usd_per_mtok": when(r.usd_per_mtok),
+        "lines": cost_lines(report),
     }
     if seats > 0:
         self_host["usd_per_seat_month"] = per(r.usd_per_month, seats)
@@ -264,19 +322,26 @@ def to_json(report: Report) -> dict[str, Any]:
         "link": "?" + report.link,
         "verdict": list(report.sentences()),
         "memory": {
-            "fits": fits, "weights_bytes": number(s.weights_bytes), "usable_bytes": number(s.usable_bytes),
+            "fits": fits,
+            "weights_bytes": number(s.weights_bytes),
+            "usable_bytes": number(s.usable_bytes),
             "cache_bytes_per_token": number(s.cache_bytes_per_token),
             "state_bytes_per_sequence": number(s.state_bytes_per_sequence),
             "max_concurrent_sequences": number(s.max_concurrent_sequences) if fits else None,
-            "short_by_bytes": number(s.short_by_bytes), "min_systems": number(s.min_systems) or None,
+            "short_by_bytes": number(s.short_by_bytes),
+            "min_systems": number(s.min_systems) or None,
         },
         "throughput": {
-            "evidence": report.evidence, "concurrency": when(s.concurrency),
+            "evidence": report.evidence,
+            "concurrency": when(s.concurrency),
             "requests_per_s": when(s.requests_per_s * factor),
             "output_tokens_per_s": when(s.output_tokens_per_s * factor),
             "new_input_tokens_per_s": when(s.new_input_tokens_per_s * factor),
-            "cached_input_tokens_per_s": when(s.cached_input_tokens_per_s * factor), "tpot_ms": when(s.tpot_ms),
-            "ttft_s": when(s.ttft_s), "low_factor": when(s.low_factor), "high_factor": when(s.high_factor),
+            "cached_input_tokens_per_s": when(s.cached_input_tokens_per_s * factor),
+            "tpot_ms": when(s.tpot_ms),
+            "ttft_s": when(s.ttft_s),
+            "low_factor": when(s.low_factor),
+            "high_factor": when(s.high_factor),
             "anchor": s.anchor if known else None,
         },
         "capacity": {
@@ -286,7 +351,8 @@ def to_json(report: Report) -> dict[str, Any]:
             "output_tokens_per_month": when(capacity * mean_out),
         },
         "served": {
-            "tokens_per_month": when(r.served_tokens_per_month), "output_tokens_per_month": when(served * mean_out),
+            "tokens_per_month": when(r.served_tokens_per_month),
+            "output_tokens_per_month": when(served * mean_out),
             "utilization": when(r.used_share_of_capacity),
             "overflow_tokens_per_month": number(r.overflow_requests_per_month * r.tokens_per_request),
             "system_count": number(i.system_count),
@@ -296,14 +362,25 @@ def to_json(report: Report) -> dict[str, Any]:
             "alternative": offer_json(report.resolved.alternative, r.alternative_usd_per_month, paid_tokens),
         },
         "self_host": self_host,
-        "payback": _flow_json(report, r.flow, r.terms, report.status, report.days, report.reason, r.saving_usd_per_month),
+        "payback": _flow_json(
+            report, r.flow, r.terms, report.status, report.days, report.reason, r.saving_usd_per_month
+        ),
         "alternative_payback": _flow_json(
-            report, r.alternative_flow, r.alternative_terms, report.alternative_status, report.alternative_days,
-            report.alternative_reason, r.alternative_saving_usd_per_month),
+            report,
+            r.alternative_flow,
+            r.alternative_terms,
+            report.alternative_status,
+            report.alternative_days,
+            report.alternative_reason,
+            r.alternative_saving_usd_per_month,
+        ),
         "break_even": {
-            "tokens_per_month": number(even.tokens_per_month), "utilization": number(even.utilization),
-            "api_usd_per_month": number(even.api_usd_per_month), "api_usd_per_mtok": number(even.api_usd_per_mtok),
-            "hardware_usd": number(even.hardware_usd), "reachable": even.reachable,
+            "tokens_per_month": number(even.tokens_per_month),
+            "utilization": number(even.utilization),
+            "api_usd_per_month": number(even.api_usd_per_month),
+            "api_usd_per_mtok": number(even.api_usd_per_mtok),
+            "hardware_usd": number(even.hardware_usd),
+            "reachable": even.reachable,
         },
         "uncertainty": _uncertainty(report, warnings),
         "warnings": warnings,

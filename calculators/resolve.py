@@ -16,8 +16,13 @@ from calculators.serverless import PriceNow, effective_price, with_overrides
 from calculators.sizing import sizing_inputs
 
 CATALOGUE_FIELDS = (
-    "hardware_usd", "rent_usd_per_accelerator_hour", "power_kw", "colocation_usd_per_kw_month",
-    "electricity_usd_per_kwh", "pue", "usd_per_cny",
+    "hardware_usd",
+    "rent_usd_per_accelerator_hour",
+    "power_kw",
+    "colocation_usd_per_kw_month",
+    "electricity_usd_per_kwh",
+    "pue",
+    "usd_per_cny",
 )
 """Scenario fields that stand for a figure of data/ while they are empty, and can be pinned by a link."""
 
@@ -86,8 +91,13 @@ def check_ids(scenario: Scenario, catalog: Catalog) -> tuple[Scenario, tuple[Pro
         value = getattr(scenario, name)
         if value not in known:
             default = SPECS[name].default
-            problems.append(Problem(name, value, f"{name} '{value}' is not in the catalogue; {default} is shown."
-                                    + _nearest(value, list(known))))
+            problems.append(
+                Problem(
+                    name,
+                    value,
+                    f"{name} '{value}' is not in the catalogue; {default} is shown." + _nearest(value, list(known)),
+                )
+            )
             update[name] = default
     for name in ("baseline", "alternative"):
         value = getattr(scenario, name)
@@ -97,8 +107,14 @@ def check_ids(scenario: Scenario, catalog: Catalog) -> tuple[Scenario, tuple[Pro
         if offer is None:
             default = SPECS[name].default
             shown = default or "the cheapest standard offer"
-            problems.append(Problem(name, value, f"{name} '{value}' is not an offer of the catalogue, so it is unpriced; "
-                                    f"{shown} is shown." + _nearest(value, list(catalog.offers))))
+            problems.append(
+                Problem(
+                    name,
+                    value,
+                    f"{name} '{value}' is not an offer of the catalogue, so it is unpriced; "
+                    f"{shown} is shown." + _nearest(value, list(catalog.offers)),
+                )
+            )
             update[name] = default
         elif offer.id != value:
             update[name] = offer.id
@@ -107,8 +123,19 @@ def check_ids(scenario: Scenario, catalog: Catalog) -> tuple[Scenario, tuple[Pro
 
 def _figure_used(name: str, figure: Figure, origin: str = "catalogue") -> Used:
     spec = SPECS.get(name)
-    return Used(name, spec.title if spec else name.replace("_", " "), figure.value, figure.unit, origin, figure.source,
-                str(figure.date), figure.kind, figure.low, figure.high, figure.note)
+    return Used(
+        name,
+        spec.title if spec else name.replace("_", " "),
+        figure.value,
+        figure.unit,
+        origin,
+        figure.source,
+        str(figure.date),
+        figure.kind,
+        figure.low,
+        figure.high,
+        figure.note,
+    )
 
 
 def _demand_amount(scenario: Scenario) -> float:
@@ -117,8 +144,14 @@ def _demand_amount(scenario: Scenario) -> float:
         return 0.0
     amount: float | None = getattr(scenario, name)
     if amount is None:
-        raise UnresolvedError(Problem(name, "", f"demand is '{scenario.demand}', but {name} is empty: give "
-                                      f"{SPECS[name].title.lower()}, or set demand to 'fill'."))
+        raise UnresolvedError(
+            Problem(
+                name,
+                "",
+                f"demand is '{scenario.demand}', but {name} is empty: give "
+                f"{SPECS[name].title.lower()}, or set demand to 'fill'.",
+            )
+        )
     return amount
 
 
@@ -135,9 +168,13 @@ def _needed(scenario: Scenario, name: str) -> bool:
     rented = scenario.acquisition == "rent"
     own = scenario.facility == "own"
     return {
-        "hardware_usd": not rented, "rent_usd_per_accelerator_hour": rented, "power_kw": not rented,
-        "colocation_usd_per_kw_month": not rented and not own, "electricity_usd_per_kwh": not rented and own,
-        "pue": not rented and own, "usd_per_cny": True,
+        "hardware_usd": not rented,
+        "rent_usd_per_accelerator_hour": rented,
+        "power_kw": not rented,
+        "colocation_usd_per_kw_month": not rented and not own,
+        "electricity_usd_per_kwh": not rented and own,
+        "pue": not rented and own,
+        "usd_per_cny": True,
     }[name]
 
 
@@ -147,12 +184,22 @@ def _price_line(label: str, name: str, price: PriceNow, offer: Offer) -> Used:
     if name == "cached_input_usd_per_mtok" and price.cached_is_missing:
         note = "no cached price is listed: charged in full"
     source = f"{offer.id}: {price.source} {price.source_url}".strip()
-    return Used(f"{label}_{name}", f"{label.capitalize()}: {SPECS[name].title.lower()}", float(value), "USD/Mtok",
-                "catalogue", source, str(price.effective_from or price.checked or ""), price.kind or "list_price", note=note)
+    return Used(
+        f"{label}_{name}",
+        f"{label.capitalize()}: {SPECS[name].title.lower()}",
+        float(value),
+        "USD/Mtok",
+        "catalogue",
+        source,
+        str(price.effective_from or price.checked or ""),
+        price.kind or "list_price",
+        note=note,
+    )
 
 
-def _priced(offer: Offer | None, catalog: Catalog, as_of: dt.date, rate: float | None) -> tuple[
-        PriceNow | None, PriceNow | None]:
+def _priced(
+    offer: Offer | None, catalog: Catalog, as_of: dt.date, rate: float | None
+) -> tuple[PriceNow | None, PriceNow | None]:
     """Price of an offer and of its batch sibling."""
     if offer is None:
         return None, None
@@ -179,8 +226,9 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str
     for name, known in (("model", catalog.models), ("system", catalog.systems)):
         value = getattr(scenario, name)
         if value not in known:
-            raise UnresolvedError(Problem(name, value, f"{name} '{value}' is not in the catalogue."
-                                          + _nearest(value, list(known))))
+            raise UnresolvedError(
+                Problem(name, value, f"{name} '{value}' is not in the catalogue." + _nearest(value, list(known)))
+            )
     model, system = catalog.models[scenario.model], catalog.systems[scenario.system]
     as_of = dt.date.fromisoformat(catalog.release)
     pinned = {name: value for name, value in (pins or {}).items() if not isinstance(value, str)}
@@ -195,36 +243,68 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str
             used.append(Used(name, SPECS[name].title, chosen, SPECS[name].unit, "scenario", "typed in", "", "user"))
         elif name in pinned:
             numbers[name] = pinned[name]
-            used.append(Used(name, SPECS[name].title, pinned[name], SPECS[name].unit, "link",
-                             "data/ of the day on which the link was made", "", "pinned"))
+            used.append(
+                Used(
+                    name,
+                    SPECS[name].title,
+                    pinned[name],
+                    SPECS[name].unit,
+                    "link",
+                    "data/ of the day on which the link was made",
+                    "",
+                    "pinned",
+                )
+            )
         elif figure is not None:
             numbers[name] = figure.value
             if _needed(scenario, name) and name != "usd_per_cny":
                 used.append(_figure_used(name, figure))
         elif _needed(scenario, name):
-            raise UnresolvedError(Problem(name, "", f"No source gives {name} for {system.name}: type {name}, or choose "
-                                          "another way to acquire it."))
+            raise UnresolvedError(
+                Problem(
+                    name,
+                    "",
+                    f"No source gives {name} for {system.name}: type {name}, or choose another way to acquire it.",
+                )
+            )
         else:
             numbers[name] = 0.0
 
     rate = numbers.get("usd_per_cny")
     baseline = catalog.offer(scenario.baseline)
     if baseline is None:
-        raise UnresolvedError(Problem("baseline", scenario.baseline, f"baseline '{scenario.baseline}' is not an offer of "
-                                      "the catalogue, so it is unpriced." + _nearest(scenario.baseline, list(catalog.offers))))
+        raise UnresolvedError(
+            Problem(
+                "baseline",
+                scenario.baseline,
+                f"baseline '{scenario.baseline}' is not an offer of "
+                "the catalogue, so it is unpriced." + _nearest(scenario.baseline, list(catalog.offers)),
+            )
+        )
     base_price, base_batch = _priced(baseline, catalog, as_of, rate)
     base_price, overridden = _with_prices(base_price, scenario, pinned, baseline)
     if scenario.alternative is not None:
         alternative = catalog.offer(scenario.alternative)
         if alternative is None:
-            raise UnresolvedError(Problem("alternative", scenario.alternative, f"alternative '{scenario.alternative}' is "
-                                          "not an offer of the catalogue." + _nearest(scenario.alternative, list(catalog.offers))))
+            raise UnresolvedError(
+                Problem(
+                    "alternative",
+                    scenario.alternative,
+                    f"alternative '{scenario.alternative}' is "
+                    "not an offer of the catalogue." + _nearest(scenario.alternative, list(catalog.offers)),
+                )
+            )
     elif isinstance(was := (pins or {}).get("alternative"), str) and was in catalog.offers:
         alternative = catalog.offers[was]
     else:
         alternative = default_alternative(
-            catalog, model.weights_class, on=as_of, input_tokens=scenario.input_tokens, output_tokens=scenario.output_tokens,
-            cached_share=scenario.cached_share)
+            catalog,
+            model.weights_class,
+            on=as_of,
+            input_tokens=scenario.input_tokens,
+            output_tokens=scenario.output_tokens,
+            cached_share=scenario.cached_share,
+        )
     alt_price, alt_batch = _priced(alternative, catalog, as_of, rate)
     if alternative is not None and alt_price is not None:
         alt_pins = {name: pinned.get(f"alternative_{name}") for name in PRICE_FIELDS}
@@ -242,9 +322,12 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str
         elif price is None:
             warnings.append(f"{label} {offer.id} has no known price on {as_of}: it is 'unpriced' and enters no total.")
         else:
-            used += [u if u.name.removeprefix(f"{label}_") not in overridden or label != "baseline"
-                     else Used(u.name, u.title, u.value, u.unit, "scenario", "typed in", "", "user")
-                     for u in (_price_line(label, n, price, offer) for n in PRICE_FIELDS)]
+            used += [
+                u
+                if u.name.removeprefix(f"{label}_") not in overridden or label != "baseline"
+                else Used(u.name, u.title, u.value, u.unit, "scenario", "typed in", "", "user")
+                for u in (_price_line(label, n, price, offer) for n in PRICE_FIELDS)
+            ]
             warnings += [w for w in price.warnings if w not in warnings]
             if price.cached_is_missing and scenario.cached_share > 0 and "cached_input_usd_per_mtok" not in overridden:
                 warnings.append(f"{offer.id} lists no cached price: cached input is charged in full.")
@@ -253,11 +336,15 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str
     if scenario.batch_share > 0 and base_batch is None:
         warnings.append(f"{baseline.id} lists no batch price: the batch share pays the standard price.")
     if scenario.input_tokens + scenario.output_tokens > model.max_context_tokens:
-        warnings.append(f"A request of {scenario.input_tokens + scenario.output_tokens:,} tokens is longer than the "
-                        f"{model.max_context_tokens:,} tokens that {model.name} takes.")
+        warnings.append(
+            f"A request of {scenario.input_tokens + scenario.output_tokens:,} tokens is longer than the "
+            f"{model.max_context_tokens:,} tokens that {model.name} takes."
+        )
     if scenario.cached_share > 0 and scenario.serving_cached_share is None:
-        warnings.append("Own machines are assumed to find the same share of the input in their cache as the API bills as "
-                        "cached; set 'Prefix reuse on own machines' if they do not.")
+        warnings.append(
+            "Own machines are assumed to find the same share of the input in their cache as the API bills as "
+            "cached; set 'Prefix reuse on own machines' if they do not."
+        )
 
     serving_share = scenario.cached_share if scenario.serving_cached_share is None else scenario.serving_cached_share
     count = 1 if scenario.system_count == "auto" else scenario.system_count
@@ -267,34 +354,79 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str
         "max_ttft_s": math.inf if scenario.max_ttft_s is None else scenario.max_ttft_s,
     }
     sizing = sizing_inputs(
-        catalog, model.id, system.id, input_tokens=scenario.input_tokens * scenario.token_ratio,
-        output_tokens=scenario.output_tokens * scenario.token_ratio, serving_cached_share=serving_share,
+        catalog,
+        model.id,
+        system.id,
+        input_tokens=scenario.input_tokens * scenario.token_ratio,
+        output_tokens=scenario.output_tokens * scenario.token_ratio,
+        serving_cached_share=serving_share,
         accepted_tokens_per_step=scenario.accepted_tokens_per_step,
-        gpu_memory_utilization=scenario.gpu_memory_utilization, kv_dtype=scenario.kv_dtype,
-        measured_output_tokens_per_s=measured, system_count=count, **limits)
+        gpu_memory_utilization=scenario.gpu_memory_utilization,
+        kv_dtype=scenario.kv_dtype,
+        measured_output_tokens_per_s=measured,
+        system_count=count,
+        **limits,
+    )
     profile = catalog.profiles.get(scenario.profile)
-    weights = profile.weights if profile is not None else (
-        decode_weights(scenario.profile_weights) if scenario.profile_weights else FLAT)
+    weights = (
+        profile.weights
+        if profile is not None
+        else (decode_weights(scenario.profile_weights) if scenario.profile_weights else FLAT)
+    )
     if scenario.profile == "imported" and not scenario.profile_weights:
         warnings.append("The hours of the week are 'imported', but none were imported: a flat week is used.")
     direct = {
         name: float(getattr(scenario, name))
         for name in (
-            "input_tokens", "output_tokens", "cached_share", "batch_share", "token_ratio", "requests_per_seat_workday",
-            "workdays_per_month", "migratable_share", "demand_growth_per_year", "api_discount",
-            "api_price_change_per_year", "utilization", "availability", "gpu_memory_utilization",
-            "accepted_tokens_per_step", "reserve_systems", "other_capex_usd", "spares_share", "rented_hours_per_month",
-            "loan_rate", "loan_months", "support_share_per_year", "staff_fte", "staff_usd_per_year",
-            "other_opex_usd_per_month", "licence_share", "horizon_months", "discount_rate", "residual_share",
+            "input_tokens",
+            "output_tokens",
+            "cached_share",
+            "batch_share",
+            "token_ratio",
+            "requests_per_seat_workday",
+            "workdays_per_month",
+            "migratable_share",
+            "demand_growth_per_year",
+            "api_discount",
+            "api_price_change_per_year",
+            "utilization",
+            "availability",
+            "gpu_memory_utilization",
+            "accepted_tokens_per_step",
+            "reserve_systems",
+            "other_capex_usd",
+            "spares_share",
+            "rented_hours_per_month",
+            "loan_rate",
+            "loan_months",
+            "support_share_per_year",
+            "staff_fte",
+            "staff_usd_per_year",
+            "other_opex_usd_per_month",
+            "licence_share",
+            "horizon_months",
+            "discount_rate",
+            "residual_share",
         )
     }
     inputs = Inputs(
-        sizing=sizing, baseline=base_price, baseline_batch=base_batch, alternative=alt_price, alternative_batch=alt_batch,
-        demand=scenario.demand, acquisition=scenario.acquisition, facility=scenario.facility, weights=weights,
-        demand_amount=_demand_amount(scenario), serving_cached_share=serving_share,
+        sizing=sizing,
+        baseline=base_price,
+        baseline_batch=base_batch,
+        alternative=alt_price,
+        alternative_batch=alt_batch,
+        demand=scenario.demand,
+        acquisition=scenario.acquisition,
+        facility=scenario.facility,
+        weights=weights,
+        demand_amount=_demand_amount(scenario),
+        serving_cached_share=serving_share,
         cache_write_share=math.nan if scenario.cache_write_share is None else scenario.cache_write_share,
-        measured_output_tokens_per_s=measured, system_count=float(count),
-        accelerators_per_system=float(system.accelerators), **limits, **direct,
+        measured_output_tokens_per_s=measured,
+        system_count=float(count),
+        accelerators_per_system=float(system.accelerators),
+        **limits,
+        **direct,
         **{name: numbers[name] for name in CATALOGUE_FIELDS if name != "usd_per_cny"},
     )
     for name, spec in SPECS.items():
@@ -302,14 +434,26 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str
         if name in CATALOGUE_FIELDS or name in PRICE_FIELDS or value in (None, "") or name == "profile_weights":
             continue
         origin = "default of the scenario" if value == spec.default else "typed in"
-        used.append(Used(name, spec.title, value if isinstance(value, str) else float(value), spec.unit, "scenario",
-                         origin, "", "user"))
-    return Resolved(scenario, inputs, model, system, baseline, alternative, tuple(used), tuple(dict.fromkeys(warnings)),
-                    as_of)
+        used.append(
+            Used(
+                name,
+                spec.title,
+                value if isinstance(value, str) else float(value),
+                spec.unit,
+                "scenario",
+                origin,
+                "",
+                "user",
+            )
+        )
+    return Resolved(
+        scenario, inputs, model, system, baseline, alternative, tuple(used), tuple(dict.fromkeys(warnings)), as_of
+    )
 
 
-def _with_prices(price: PriceNow | None, scenario: Scenario, pinned: Mapping[str, float],
-                 offer: Offer) -> tuple[PriceNow | None, frozenset[str]]:
+def _with_prices(
+    price: PriceNow | None, scenario: Scenario, pinned: Mapping[str, float], offer: Offer
+) -> tuple[PriceNow | None, frozenset[str]]:
     """Put typed prices over the listed ones; an unpriced offer becomes priced when input and output are typed."""
     typed = _overrides(scenario)
     chosen = {n: v if v is not None else pinned.get(f"baseline_{n}") for n, v in typed.items()}
@@ -323,42 +467,73 @@ def _with_prices(price: PriceNow | None, scenario: Scenario, pinned: Mapping[str
         output = chosen["output_usd_per_mtok"]
         cached, write = chosen["cached_input_usd_per_mtok"], chosen["cache_write_usd_per_mtok"]
         return PriceNow(
-            offer_id=offer.id, on=dt.date.min, input_usd_per_mtok=new_input,
+            offer_id=offer.id,
+            on=dt.date.min,
+            input_usd_per_mtok=new_input,
             cached_input_usd_per_mtok=new_input if cached is None else cached,
             cache_write_usd_per_mtok=new_input if write is None else write,
-            cache_write_1h_usd_per_mtok=new_input if write is None else write, output_usd_per_mtok=output,
-            cached_is_missing=cached is None, write_is_missing=write is None, source="typed in"), overridden
+            cache_write_1h_usd_per_mtok=new_input if write is None else write,
+            output_usd_per_mtok=output,
+            cached_is_missing=cached is None,
+            write_is_missing=write is None,
+            source="typed in",
+        ), overridden
     return with_overrides(price, **chosen), overridden
 
 
 def pins_of(resolved: Resolved) -> dict[str, float | str]:
     """The catalogue figures that a result rested on, for the link: money figures and API prices, not typed ones."""
     pins: dict[str, float | str] = {
-        u.name: float(plain(float(u.value))) for u in resolved.used
-        if u.origin in ("catalogue", "link") and not isinstance(u.value, str)}
+        u.name: float(plain(float(u.value)))
+        for u in resolved.used
+        if u.origin in ("catalogue", "link") and not isinstance(u.value, str)
+    }
     if resolved.scenario.alternative is None and resolved.alternative is not None:
         pins["alternative"] = resolved.alternative.id
     return pins
 
 
-_SIZED_BY = ("model", "system", "system_count", "input_tokens", "output_tokens", "cached_share", "serving_cached_share",
-             "token_ratio", "accepted_tokens_per_step", "kv_dtype", "gpu_memory_utilization", "max_tpot_ms", "max_ttft_s",
-             "measured_output_tokens_per_s")
+_SIZED_BY = (
+    "model",
+    "system",
+    "system_count",
+    "input_tokens",
+    "output_tokens",
+    "cached_share",
+    "serving_cached_share",
+    "token_ratio",
+    "accepted_tokens_per_step",
+    "kv_dtype",
+    "gpu_memory_utilization",
+    "max_tpot_ms",
+    "max_ttft_s",
+    "measured_output_tokens_per_s",
+)
 """Fields that the throughput depends on."""
 
-_PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "hardware_usd": ("system",), "power_kw": ("system",), "rent_usd_per_accelerator_hour": ("system",),
-    "output_tokens_per_s": _SIZED_BY, "alternative": ("model", "alternative"),
-    **{f"baseline_{name}": ("baseline",) for name in PRICE_FIELDS},
-    **{f"alternative_{name}": ("model", "alternative") for name in PRICE_FIELDS},
-})
+_PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "hardware_usd": ("system",),
+        "power_kw": ("system",),
+        "rent_usd_per_accelerator_hour": ("system",),
+        "output_tokens_per_s": _SIZED_BY,
+        "alternative": ("model", "alternative"),
+        **{f"baseline_{name}": ("baseline",) for name in PRICE_FIELDS},
+        **{f"alternative_{name}": ("model", "alternative") for name in PRICE_FIELDS},
+    }
+)
 
 
 def live_pins(pins: Mapping[str, float | str], linked: Scenario, now: Scenario) -> dict[str, float | str]:
     """The pins that still apply after a person changed a linked scenario: another machine has another price.
 
     Args:
-        pins: figures of the link. linked: the scenario of the link. now: the scenario as it is.
+        pins: figures of the link.
+        linked: the scenario of the link.
+        now: the scenario as it is.
     """
-    return {name: value for name, value in pins.items()
-            if all(getattr(linked, f) == getattr(now, f) for f in _PIN_RESTS_ON.get(name, ()))}
+    return {
+        name: value
+        for name, value in pins.items()
+        if all(getattr(linked, f) == getattr(now, f) for f in _PIN_RESTS_ON.get(name, ()))
+    }

@@ -19,7 +19,8 @@ def crossing(gap: Callable[[Array], Array], low: float, high: float) -> float | 
 
     Args:
         gap: quantity less target, for an array of x; infinities are allowed, NaN counts as no value.
-        low: lower end. high: upper end.
+        low: lower end.
+        high: upper end.
     """
     for _ in range(_ROUNDS):
         x = np.linspace(low, high, _POINTS)

@@ -16,7 +16,9 @@ def catalogue() -> Mapping[str, Mapping[str, str]]:
     """All texts: key -> language -> template with named {places}."""
     with (Path(__file__).parent / "texts.toml").open("rb") as file:
         tables = tomllib.load(file)
-    flat = {f"{group}.{key}": MappingProxyType(entry) for group, entries in tables.items() for key, entry in entries.items()}
+    flat = {
+        f"{group}.{key}": MappingProxyType(entry) for group, entries in tables.items() for key, entry in entries.items()
+    }
     return MappingProxyType(flat)
 
 

@@ -68,9 +68,19 @@ def _why_nothing(resolved: Resolved, result: Result) -> str | None:
     return None
 
 
-def reason_text(resolved: Resolved, result: Result, flow: Flow, status: str | None, days: float | None,
-                offer: str, usd_per_request: float, language: Language = "en", *, band: Band | None = None,
-                auto: bool = False) -> str:
+def reason_text(
+    resolved: Resolved,
+    result: Result,
+    flow: Flow,
+    status: str | None,
+    days: float | None,
+    offer: str,
+    usd_per_request: float,
+    language: Language = "en",
+    *,
+    band: Band | None = None,
+    auto: bool = False,
+) -> str:
     """One sentence: what the payback is against an offer and why. Used for the verdict and for `reason`."""
     plan = plan_text(resolved, language)
     served = float(result.served_requests_per_month)
@@ -86,19 +96,40 @@ def reason_text(resolved: Resolved, result: Result, flow: Flow, status: str | No
     sizing = result.sizing
     if not bool(sizing.fits):
         need = int(sizing.min_systems)
-        told = text("verdict.fits_never", language) if need <= 0 else text(
-            "verdict.fits_on", language, count=need, accelerators=need * resolved.system.accelerators)
-        return text("verdict.does_not_fit", language, model=resolved.model.name, count=count,
-                    machine=resolved.system.name, short=f"{float(sizing.short_by_bytes) / 1e9:,.0f} GB", need=told)
+        told = (
+            text("verdict.fits_never", language)
+            if need <= 0
+            else text("verdict.fits_on", language, count=need, accelerators=need * resolved.system.accelerators)
+        )
+        return text(
+            "verdict.does_not_fit",
+            language,
+            model=resolved.model.name,
+            count=count,
+            machine=resolved.system.name,
+            short=f"{float(sizing.short_by_bytes) / 1e9:,.0f} GB",
+            need=told,
+        )
     if str(sizing.evidence) == "none" and float(sizing.single_stream_tokens_per_s) > 0:
-        return text("verdict.misses_limit", language, machine=resolved.system.name, model=resolved.model.name,
-                    speed=three_digits(float(sizing.single_stream_tokens_per_s)), limit=_limit_text(resolved, language))
+        return text(
+            "verdict.misses_limit",
+            language,
+            machine=resolved.system.name,
+            model=resolved.model.name,
+            speed=three_digits(float(sizing.single_stream_tokens_per_s)),
+            limit=_limit_text(resolved, language),
+        )
     if str(sizing.evidence) == "none":
         return text("verdict.no_throughput", language, machine=resolved.system.name, model=resolved.model.name)
     why = _why_nothing(resolved, result)
     if why is not None and served == 0:
-        return text("verdict.serves_nothing", language, why=text(f"verdict.why_{why}", language),
-                    loss=money(float(result.opex_usd_per_month)), **common)
+        return text(
+            "verdict.serves_nothing",
+            language,
+            why=text(f"verdict.why_{why}", language),
+            loss=money(float(result.opex_usd_per_month)),
+            **common,
+        )
     if usd_per_request == 0:
         return text("verdict.price_zero", language, loss=money(float(result.opex_usd_per_month)), **common)
     if status == "immediate":
@@ -106,10 +137,23 @@ def reason_text(resolved: Resolved, result: Result, flow: Flow, status: str | No
     if status in ("pays_back", "beyond_horizon"):
         told = "" if band is None else _band_text(band, language)
         if status == "pays_back":
-            return text("verdict.pays_back", language, days=duration_text(days or 0.0, language), band=told,
-                        bill=money(bill), **common)
-        return text("verdict.beyond", language, days=duration_text(days or 0.0, language), band=told,
-                    horizon=resolved.scenario.horizon_months, saving=money(saving), **common)
+            return text(
+                "verdict.pays_back",
+                language,
+                days=duration_text(days or 0.0, language),
+                band=told,
+                bill=money(bill),
+                **common,
+            )
+        return text(
+            "verdict.beyond",
+            language,
+            days=duration_text(days or 0.0, language),
+            band=told,
+            horizon=resolved.scenario.horizon_months,
+            saving=money(saving),
+            **common,
+        )
     first = float(flow.first_saving_usd)
     if first < 0 or saving < 0:
         return text("verdict.never_losing", language, loss=money(-min(saving, first)), **common)
@@ -117,8 +161,14 @@ def reason_text(resolved: Resolved, result: Result, flow: Flow, status: str | No
         return text("verdict.never_zero", language, **common)
     horizon = resolved.scenario.horizon_months
     if int(flow.peak_month) < horizon:
-        return text("verdict.never_falling", language, saving=money(saving), month=int(flow.peak_month),
-                    peak=money(float(flow.peak_usd)), **common)
+        return text(
+            "verdict.never_falling",
+            language,
+            saving=money(saving),
+            month=int(flow.peak_month),
+            peak=money(float(flow.peak_usd)),
+            **common,
+        )
     return text("verdict.never_late", language, saving=money(saving), **common)
 
 
@@ -126,8 +176,11 @@ def _limit_text(resolved: Resolved, language: Language) -> str:
     s = resolved.scenario
     parts = []
     if s.max_tpot_ms is not None:
-        parts.append(text("verdict.limit_tpot", language, ms=three_digits(s.max_tpot_ms),
-                          speed=three_digits(1000 / s.max_tpot_ms)))
+        parts.append(
+            text(
+                "verdict.limit_tpot", language, ms=three_digits(s.max_tpot_ms), speed=three_digits(1000 / s.max_tpot_ms)
+            )
+        )
     if s.max_ttft_s is not None:
         parts.append(text("verdict.limit_ttft", language, s=three_digits(s.max_ttft_s)))
     return text("verdict.and", language).join(parts)
@@ -142,20 +195,35 @@ def _band_text(band: Band, language: Language) -> str:
     return text("verdict.band", language, low=low, high=duration_text(band.high_days, language))
 
 
-def verdict(resolved: Resolved, result: Result, even: BreakEven, language: Language = "en", *, band: Band | None = None,
-            auto: bool = False, fragile: tuple[str, str] | None = None) -> tuple[str, ...]:
+def verdict(
+    resolved: Resolved,
+    result: Result,
+    even: BreakEven,
+    language: Language = "en",
+    *,
+    band: Band | None = None,
+    auto: bool = False,
+    fragile: tuple[str, str] | None = None,
+) -> tuple[str, ...]:
     """The verdict as sentences, the first one being the answer.
 
     Args:
-        resolved: scenario with numbers and records. result: its evaluation. even: its break-evens.
-        band: likely range of the payback. auto: the count was chosen by cost.
+        resolved: scenario with numbers and records.
+        result: its evaluation.
+        even: its break-evens.
+        language: of the sentences.
+        band: likely range of the payback.
+        auto: the count was chosen by cost.
         fragile: texts of the two inputs with the largest swing on the payback; None names utilization and API price.
     """
     horizon = resolved.scenario.horizon_months
     base = float(result.baseline_usd_per_request)
     status, days = payback_of(result, result.flow, priced=math.isfinite(base), horizon_months=horizon)
-    sentences = [reason_text(resolved, result, result.flow, status, days, resolved.baseline.id, base, language, band=band,
-                             auto=auto)]
+    sentences = [
+        reason_text(
+            resolved, result, result.flow, status, days, resolved.baseline.id, base, language, band=band, auto=auto
+        )
+    ]
     if status is None and not (bool(result.sizing.fits) and math.isfinite(base)):
         return tuple(sentences)
     sentences += _evidence(resolved, result, language)
@@ -169,8 +237,15 @@ def verdict(resolved: Resolved, result: Result, even: BreakEven, language: Langu
             sentences.append(text("verdict.need_nothing", language))
         else:
             over = "" if even.reachable else text("verdict.need_beyond", language)
-            sentences.append(text("verdict.need_spend", language, spend=money(even.api_usd_per_month),
-                                  tokens=tokens(even.tokens_per_month), beyond=over))
+            sentences.append(
+                text(
+                    "verdict.need_spend",
+                    language,
+                    spend=money(even.api_usd_per_month),
+                    tokens=tokens(even.tokens_per_month),
+                    beyond=over,
+                )
+            )
     return (*sentences, *_alternative(resolved, result, language))
 
 
@@ -178,8 +253,11 @@ def _limits(even: BreakEven, horizon: int, language: Language) -> str:
     price = None if even.api_usd_per_mtok is None else three_digits(even.api_usd_per_mtok)
     if even.utilization is not None:
         told = text("verdict.limit_utilization", language, u=share(even.utilization), horizon=horizon)
-        return told if price is None else f"{told}{'，' if language == 'zh' else ', '}" + text(
-            "verdict.limit_price", language, p=price)
+        return (
+            told
+            if price is None
+            else f"{told}{'，' if language == 'zh' else ', '}" + text("verdict.limit_price", language, p=price)
+        )
     return "" if price is None else text("verdict.limit_price_only", language, p=price, horizon=horizon)
 
 
@@ -199,8 +277,9 @@ def _alternative(resolved: Resolved, result: Result, language: Language) -> list
         return []
     versus = ""
     if int(np.asarray(resolved.inputs.system_count)) > 0:
-        status, days = payback_of(result, result.alternative_flow, priced=True,
-                                  horizon_months=resolved.scenario.horizon_months)
+        status, days = payback_of(
+            result, result.alternative_flow, priced=True, horizon_months=resolved.scenario.horizon_months
+        )
         if status == "never":
             versus = text("verdict.versus_never", language)
         elif status == "immediate":
@@ -209,7 +288,11 @@ def _alternative(resolved: Resolved, result: Result, language: Language) -> list
             versus = text("verdict.versus_days", language, days=duration_text(days, language))
     change = 1 - other / base
     if change > 0.0005:
-        return [text("verdict.alternative_saves", language, offer=resolved.alternative.id, share=share(change), versus=versus)]
+        return [
+            text(
+                "verdict.alternative_saves", language, offer=resolved.alternative.id, share=share(change), versus=versus
+            )
+        ]
     if change >= -0.0005:
         return [text("verdict.alternative_same", language, offer=resolved.alternative.id, versus=versus)]
     return [text("verdict.alternative_dearer", language, offer=resolved.alternative.id, share=share(-change))]

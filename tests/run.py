@@ -16,7 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-DEBIAN = {"chromium": BROWSERS, "libreoffice-calc": ("soffice", "libreoffice"), "nginx-light": ("nginx", "/usr/sbin/nginx")}
+DEBIAN = {
+    "chromium": BROWSERS,
+    "libreoffice-calc": ("soffice", "libreoffice"),
+    "nginx-light": ("nginx", "/usr/sbin/nginx"),
+}
 
 
 def _python() -> Path:
