@@ -441,7 +441,7 @@ RATE_COLUMNS: Final = ("usd_per_cny", "low", "high", "date", "source", "kind", "
 def _rentals(file: Path, accelerators: Mapping[str, Accelerator]) -> tuple[Rental, ...]:
     rentals = []
     columns = RENTAL_COLUMNS
-    unit = "USD per accelerator-hour"
+    unit = "USD/accelerator-hour"
     for index, (figure, row) in enumerate(_figures_of_csv(file, columns, "usd_per_accelerator_hour", unit)):
         where = f"record {index + 1}"
         if row["accelerator"] not in accelerators:
@@ -540,7 +540,7 @@ def _load(root: Path, extra: tuple[Path, ...]) -> Catalog:
     opex_file = root / "opex.toml"
     opex = {name: _record(Figure, data, opex_file, name) for name, data in _toml(opex_file).items()}
     rates_file = root / "rates.csv"
-    rates = tuple(figure for figure, _ in _figures_of_csv(rates_file, RATE_COLUMNS, "usd_per_cny", "USD per CNY"))
+    rates = tuple(figure for figure, _ in _figures_of_csv(rates_file, RATE_COLUMNS, "usd_per_cny", "USD/CNY"))
     return Catalog(
         root=root,
         release=release,
