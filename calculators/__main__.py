@@ -4,6 +4,7 @@ Exit 0 with the answer on standard output; 2 with one line on standard error tha
 """
 
 import argparse
+import datetime as dt
 import json
 import sys
 from collections.abc import Sequence
@@ -134,7 +135,7 @@ def _report(args: argparse.Namespace, catalog: Catalog) -> bytes | str:
     known, problems = check_ids(scenario, catalog)
     _first(problems)
     try:
-        report = build_report(known, catalog, pins)
+        report = build_report(known, catalog, pins, dt.date.today())
     except UnresolvedError as error:
         _fail(str(error))
     if args.format == "json":

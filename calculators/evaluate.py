@@ -150,7 +150,8 @@ class Result:
     def used_share_of_capacity(self) -> Array:
         """Served / capacity over the whole month; 0 where there is no capacity."""
         served, capacity = np.broadcast_arrays(self.served_requests_per_month, self.capacity_requests_per_month)
-        return np.divide(served, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
+        used: Array = np.divide(served, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
+        return used
 
 
 def size_inputs(inputs: Inputs) -> Sizing:
@@ -284,7 +285,7 @@ def _request_usd(
 
 def _demand_requests(kind: str, a: dict[str, Array], usd_per_request: Array) -> Array:
     """Requests a month of the whole demand; infinity for 'fill'. Spend at a price of 0 is no known demand."""
-    amount = a["demand_amount"]
+    amount: Array = a["demand_amount"]
     if kind == "fill":
         return np.full((), np.inf)
     if kind == "requests":
@@ -294,4 +295,5 @@ def _demand_requests(kind: str, a: dict[str, Array], usd_per_request: Array) -> 
     if kind == "tokens":
         return np.asarray(amount / (a["input_tokens"] + a["output_tokens"]))
     amount, price = np.broadcast_arrays(amount, usd_per_request)
-    return np.divide(amount, price, out=np.zeros(price.shape), where=price > 0)
+    requests: Array = np.divide(amount, price, out=np.zeros(price.shape), where=price > 0)
+    return requests

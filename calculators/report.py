@@ -1,5 +1,6 @@
 """One scenario, answered: all that the page, the JSON, the CSV, the workbook and the link show comes from here."""
 
+import datetime as dt
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -113,13 +114,18 @@ def _irr(terms: FlowTerms) -> float | None:
     return irr_per_year(np.concatenate(([start], schedule(terms).cash_usd)))
 
 
-def build_report(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str] | None = None) -> Report:
-    """Resolve and evaluate a scenario.
+def build_report(
+    scenario: Scenario,
+    catalog: Catalog,
+    pins: Mapping[str, float | str] | None = None,
+    today: dt.date | None = None,
+) -> Report:
+    """Resolve and evaluate a scenario; the arguments are those of `resolve`.
 
     Raises:
         UnresolvedError: an unknown id or a number that is missing.
     """
-    resolved = resolve(scenario, catalog, pins)
+    resolved = resolve(scenario, catalog, pins, today)
     result = evaluate(resolved.inputs)
     pinned_rate = (pins or {}).get(RATE_PIN)
     rate = float(result.sizing.output_tokens_per_s)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeVar
 
 from calculators.catalog import Catalog, default_alternative
 from calculators.evaluate import Inputs
@@ -25,6 +26,9 @@ CATALOGUE_FIELDS = (
     "usd_per_cny",
 )
 """Scenario fields that stand for a figure of data/ while they are empty, and can be pinned by a link."""
+
+STALE_PRICE_DAYS = 90
+"""A price that was last checked longer ago is warned of."""
 
 PRICE_FIELDS = ("input_usd_per_mtok", "cached_input_usd_per_mtok", "cache_write_usd_per_mtok", "output_usd_per_mtok")
 
@@ -174,7 +178,7 @@ def _needed(scenario: Scenario, name: str) -> bool:
         "colocation_usd_per_kw_month": not rented and not own,
         "electricity_usd_per_kwh": not rented and own,
         "pue": not rented and own,
-        "usd_per_cny": True,
+        "usd_per_cny": False,
     }[name]
 
 
@@ -198,103 +202,144 @@ def _price_line(label: str, name: str, price: PriceNow, offer: Offer) -> Used:
 
 
 def _priced(
-    offer: Offer | None, catalog: Catalog, as_of: dt.date, rate: float | None
+    offer: Offer | None, catalog: Catalog, as_of: dt.date, rate: float | None, weights: Sequence[float]
 ) -> tuple[PriceNow | None, PriceNow | None]:
-    """Price of an offer and of its batch sibling."""
+    """Price of an offer and of its batch sibling; a time-of-day price is averaged over the hours of the demand."""
     if offer is None:
         return None, None
     sibling = catalog.batch_offer(offer)
-    batch = None if sibling is None else effective_price(sibling, as_of, rate)
-    return effective_price(offer, as_of, rate), batch
+    batch = None if sibling is None else effective_price(sibling, as_of, rate, hour_weights=weights)
+    return effective_price(offer, as_of, rate, hour_weights=weights), batch
 
 
 def _overrides(scenario: Scenario) -> dict[str, float | None]:
     return {name: getattr(scenario, name) for name in PRICE_FIELDS}
 
 
-def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str] | None = None) -> Resolved:
+def resolve(
+    scenario: Scenario,
+    catalog: Catalog,
+    pins: Mapping[str, float | str] | None = None,
+    today: dt.date | None = None,
+) -> Resolved:
     """Turn choices into numbers with sources.
 
     Args:
         scenario: what a person chose.
         catalog: the records of data/.
         pins: catalogue figures that a link carries; they replace today's figures of the same name.
+        today: day of the reader, to warn of old prices; None does not warn.
 
     Raises:
         UnresolvedError: an unknown id, an empty amount, or a figure that neither scenario nor catalogue has.
     """
-    for name, known in (("model", catalog.models), ("system", catalog.systems)):
-        value = getattr(scenario, name)
-        if value not in known:
-            raise UnresolvedError(
-                Problem(name, value, f"{name} '{value}' is not in the catalogue." + _nearest(value, list(known)))
-            )
-    model, system = catalog.models[scenario.model], catalog.systems[scenario.system]
+    model = _record("model", scenario.model, catalog.models)
+    system = _record("system", scenario.system, catalog.systems)
     as_of = dt.date.fromisoformat(catalog.release)
     pinned = {name: value for name, value in (pins or {}).items() if not isinstance(value, str)}
+    numbers, used = _catalogue_numbers(scenario, system, catalog, pinned)
+    weights, warnings = _week(scenario, catalog)
+    offers = _offers(scenario, catalog, model, pins or {}, numbers.get("usd_per_cny"), as_of, weights)
+    used += offers.used
+    warnings = [*model.warnings, *offers.warnings, *warnings, *_workload_warnings(scenario, model)]
+    if today is not None:
+        warnings += _stale_warnings(offers, today)
+    inputs = _inputs(scenario, catalog, model, system, offers, numbers, weights)
+    used += _chosen(scenario)
+    return Resolved(
+        scenario,
+        inputs,
+        model,
+        system,
+        offers.baseline,
+        offers.alternative,
+        tuple(used),
+        tuple(dict.fromkeys(warnings)),
+        as_of,
+    )
+
+
+T = TypeVar("T")
+
+
+def _record(name: str, value: str, known: Mapping[str, T]) -> T:
+    if value not in known:
+        told = f"{name} '{value}' is not in the catalogue." + _nearest(value, list(known))
+        raise UnresolvedError(Problem(name, value, told))
+    return known[value]
+
+
+def _catalogue_numbers(
+    scenario: Scenario, system: System, catalog: Catalog, pinned: Mapping[str, float]
+) -> tuple[dict[str, float], list[Used]]:
+    """Figures that stand behind empty fields: typed, else pinned by the link, else of the catalogue, else 0 if unused."""
     used: list[Used] = []
-    warnings: list[str] = [*model.warnings]
     numbers: dict[str, float] = {}
     for name in CATALOGUE_FIELDS:
         chosen: float | None = getattr(scenario, name)
         figure = _catalogue_figure(name, system, catalog)
+        needed = _needed(scenario, name)
+        spec = SPECS[name]
         if chosen is not None:
             numbers[name] = chosen
-            used.append(Used(name, SPECS[name].title, chosen, SPECS[name].unit, "scenario", "typed in", "", "user"))
+            used.append(Used(name, spec.title, chosen, spec.unit, "scenario", "typed in", "", "user"))
         elif name in pinned:
             numbers[name] = pinned[name]
-            used.append(
-                Used(
-                    name,
-                    SPECS[name].title,
-                    pinned[name],
-                    SPECS[name].unit,
-                    "link",
-                    "data/ of the day on which the link was made",
-                    "",
-                    "pinned",
-                )
-            )
+            told = "data/ of the day on which the link was made"
+            if needed:
+                used.append(Used(name, spec.title, pinned[name], spec.unit, "link", told, "", "pinned"))
         elif figure is not None:
             numbers[name] = figure.value
-            if _needed(scenario, name) and name != "usd_per_cny":
+            if needed:
                 used.append(_figure_used(name, figure))
-        elif _needed(scenario, name):
-            raise UnresolvedError(
-                Problem(
-                    name,
-                    "",
-                    f"No source gives {name} for {system.name}: type {name}, or choose another way to acquire it.",
-                )
-            )
+        elif needed:
+            told = f"No source gives {name} for {system.name}: type {name}, or choose another way to acquire it."
+            raise UnresolvedError(Problem(name, "", told))
         else:
             numbers[name] = 0.0
+    return numbers, used
 
-    rate = numbers.get("usd_per_cny")
-    baseline = catalog.offer(scenario.baseline)
-    if baseline is None:
-        raise UnresolvedError(
-            Problem(
-                "baseline",
-                scenario.baseline,
-                f"baseline '{scenario.baseline}' is not an offer of "
-                "the catalogue, so it is unpriced." + _nearest(scenario.baseline, list(catalog.offers)),
-            )
-        )
-    base_price, base_batch = _priced(baseline, catalog, as_of, rate)
-    base_price, overridden = _with_prices(base_price, scenario, pinned, baseline)
+
+@dataclass(frozen=True)
+class _Offers:
+    """The two offers with their prices of the day, what was used of them, and what to warn of."""
+
+    baseline: Offer
+    alternative: Offer | None
+    baseline_price: PriceNow | None
+    baseline_batch: PriceNow | None
+    alternative_price: PriceNow | None
+    alternative_batch: PriceNow | None
+    used: tuple[Used, ...]
+    warnings: tuple[str, ...]
+
+
+def _known_offer(name: str, value: str, catalog: Catalog) -> Offer:
+    offer = catalog.offer(value)
+    if offer is None:
+        told = f"{name} '{value}' is not an offer of the catalogue, so it is unpriced."
+        raise UnresolvedError(Problem(name, value, told + _nearest(value, list(catalog.offers))))
+    return offer
+
+
+def _offers(
+    scenario: Scenario,
+    catalog: Catalog,
+    model: Model,
+    pins: Mapping[str, float | str],
+    rate: float | None,
+    as_of: dt.date,
+    weights: Sequence[float],
+) -> _Offers:
+    """Choose both offers and price them: typed prices first, then the link's, then the list's."""
+    pinned = {name: value for name, value in pins.items() if not isinstance(value, str)}
+    baseline = _known_offer("baseline", scenario.baseline, catalog)
+    base_price, base_batch = _priced(baseline, catalog, as_of, rate, weights)
+    base_price, typed = _with_prices(base_price, scenario, pinned, baseline)
+    alternative: Offer | None
     if scenario.alternative is not None:
-        alternative = catalog.offer(scenario.alternative)
-        if alternative is None:
-            raise UnresolvedError(
-                Problem(
-                    "alternative",
-                    scenario.alternative,
-                    f"alternative '{scenario.alternative}' is "
-                    "not an offer of the catalogue." + _nearest(scenario.alternative, list(catalog.offers)),
-                )
-            )
-    elif isinstance(was := (pins or {}).get("alternative"), str) and was in catalog.offers:
+        alternative = _known_offer("alternative", scenario.alternative, catalog)
+    elif isinstance(was := pins.get("alternative"), str) and was in catalog.offers:
         alternative = catalog.offers[was]
     else:
         alternative = default_alternative(
@@ -305,150 +350,191 @@ def resolve(scenario: Scenario, catalog: Catalog, pins: Mapping[str, float | str
             output_tokens=scenario.output_tokens,
             cached_share=scenario.cached_share,
         )
-    alt_price, alt_batch = _priced(alternative, catalog, as_of, rate)
-    if alternative is not None and alt_price is not None:
-        alt_pins = {name: pinned.get(f"alternative_{name}") for name in PRICE_FIELDS}
-        if any(v is not None for v in alt_pins.values()):
-            alt_price = with_overrides(alt_price, **alt_pins)
-    for offer in (baseline, alternative):
-        if offer is not None and any(p.currency == "CNY" for p in offer.prices) and scenario.usd_per_cny is None:
-            rate_figure = _catalogue_figure("usd_per_cny", system, catalog)
-            if rate_figure is not None:
-                used.append(_figure_used("usd_per_cny", rate_figure))
-            break
+    alt_price, alt_batch = _priced(alternative, catalog, as_of, rate, weights)
+    alt_pins = {name: pinned.get(f"alternative_{name}") for name in PRICE_FIELDS}
+    if alt_price is not None and any(v is not None for v in alt_pins.values()):
+        alt_price = with_overrides(alt_price, **alt_pins)
+    used: list[Used] = []
+    warnings: list[str] = []
+    if scenario.usd_per_cny is None and any(
+        price.currency == "CNY" for offer in (baseline, alternative) if offer is not None for price in offer.prices
+    ):
+        figure = catalog.usd_per_cny(as_of)
+        used += [] if figure is None else [_figure_used("usd_per_cny", figure)]
     for label, price, offer in (("baseline", base_price, baseline), ("alternative", alt_price, alternative)):
-        if offer is None:
-            warnings.append(f"No serverless offer of {model.name} is known, so there is no comparison with one.")
-        elif price is None:
-            warnings.append(f"{label} {offer.id} has no known price on {as_of}: it is 'unpriced' and enters no total.")
-        else:
-            used += [
-                u
-                if u.name.removeprefix(f"{label}_") not in overridden or label != "baseline"
-                else Used(u.name, u.title, u.value, u.unit, "scenario", "typed in", "", "user")
-                for u in (_price_line(label, n, price, offer) for n in PRICE_FIELDS)
-            ]
-            warnings += [w for w in price.warnings if w not in warnings]
-            if price.cached_is_missing and scenario.cached_share > 0 and "cached_input_usd_per_mtok" not in overridden:
-                warnings.append(f"{offer.id} lists no cached price: cached input is charged in full.")
-            if price.is_free:
-                warnings.append(f"{offer.id} is a free tier: a break-even against it means nothing.")
+XX        used += lines
+        warnings += told
     if scenario.batch_share > 0 and base_batch is None:
         warnings.append(f"{baseline.id} lists no batch price: the batch share pays the standard price.")
-    if scenario.input_tokens + scenario.output_tokens > model.max_context_tokens:
+    return _Offers(baseline, alternative, base_price, base_batch, alt_price, alt_batch, tuple(used), tuple(warnings))
+
+
+def _offer_lines(
+    label: str,
+    price: PriceNow | None,
+    offer: Offer | None,
+    scenario: Scenario,
+    typed: frozenset[str],
+    model: Model,
+    as_of: dt.date,
+) -> tuple[list[Used], list[str]]:
+    """The four prices of an offer with their source, and what a reader should know of them."""
+    if offer is None:
+        return [], [f"No serverless offer of {model.name} is known, so there is no comparison with one."]
+    if price is None:
+        return [], [f"{label} {offer.id} has no known price on {as_of}: it is 'unpriced' and enters no total."]
+    used = []
+    for name in PRICE_FIELDS:
+        line = _price_line(label, name, price, offer)
+        if name in typed:
+            line = Used(line.name, line.title, line.value, line.unit, "scenario", "typed in", "", "user")
+        used.append(line)
+    warnings = list(price.warnings)
+    if price.cached_is_missing and scenario.cached_share > 0 and "cached_input_usd_per_mtok" not in typed:
+        warnings.append(f"{offer.id} lists no cached price: cached input is charged in full.")
+    if price.is_free:
+        warnings.append(f"{offer.id} is a free tier: a break-even against it means nothing.")
+    return used, warnings
+
+
+def _stale_warnings(offers: _Offers, today: dt.date) -> list[str]:
+    """Prices that nobody has looked at for a while."""
+    warnings = []
+    for offer, price in ((offers.baseline, offers.baseline_price), (offers.alternative, offers.alternative_price)):
+        if offer is not None and price is not None and price.checked is not None:
+            days = (today - price.checked).days
+            if days > STALE_PRICE_DAYS:
+                warnings.append(
+                    f"The price of {offer.id} was last checked {days} days ago ({price.checked}): check it."
+                )
+    return warnings
+
+
+def _week(scenario: Scenario, catalog: Catalog) -> tuple[tuple[float, ...], list[str]]:
+    """Weights of the hours of the week, and a warning where imported ones are missing."""
+    profile = catalog.profiles.get(scenario.profile)
+    if profile is not None:
+        return profile.weights, []
+    if scenario.profile_weights:
+        return decode_weights(scenario.profile_weights), []
+    return FLAT, ["The hours of the week are 'imported', but none were imported: a flat week is used."]
+
+
+def _workload_warnings(scenario: Scenario, model: Model) -> list[str]:
+    warnings = []
+    length = scenario.input_tokens + scenario.output_tokens
+    if length > model.max_context_tokens:
         warnings.append(
-            f"A request of {scenario.input_tokens + scenario.output_tokens:,} tokens is longer than the "
-            f"{model.max_context_tokens:,} tokens that {model.name} takes."
+            f"A request of {length:,} tokens is longer than the {model.max_context_tokens:,} tokens that "
+            f"{model.name} takes."
         )
     if scenario.cached_share > 0 and scenario.serving_cached_share is None:
         warnings.append(
-            "Own machines are assumed to find the same share of the input in their cache as the API bills as "
-            "cached; set 'Prefix reuse on own machines' if they do not."
+            "Own machines are assumed to find the same share of the input in their cache as the API bills as cached; "
+            "set 'Prefix reuse on own machines' if they do not."
         )
+    return warnings
 
-    serving_share = scenario.cached_share if scenario.serving_cached_share is None else scenario.serving_cached_share
+
+_DIRECT = (
+    "input_tokens",
+    "output_tokens",
+    "cached_share",
+    "batch_share",
+    "token_ratio",
+    "requests_per_seat_workday",
+    "workdays_per_month",
+    "migratable_share",
+    "demand_growth_per_year",
+    "api_discount",
+    "api_price_change_per_year",
+    "utilization",
+    "availability",
+    "gpu_memory_utilization",
+    "accepted_tokens_per_step",
+    "reserve_systems",
+    "other_capex_usd",
+    "spares_share",
+    "rented_hours_per_month",
+    "loan_rate",
+    "loan_months",
+    "support_share_per_year",
+    "staff_fte",
+    "staff_usd_per_year",
+    "other_opex_usd_per_month",
+    "licence_share",
+    "horizon_months",
+    "discount_rate",
+    "residual_share",
+)
+"""Scenario fields that are inputs as they stand."""
+
+
+def _inputs(
+    scenario: Scenario,
+    catalog: Catalog,
+    model: Model,
+    system: System,
+    offers: _Offers,
+    numbers: Mapping[str, float],
+    weights: tuple[float, ...],
+) -> Inputs:
+    reuse = scenario.cached_share if scenario.serving_cached_share is None else scenario.serving_cached_share
     count = 1 if scenario.system_count == "auto" else scenario.system_count
     measured = math.nan if scenario.measured_output_tokens_per_s is None else scenario.measured_output_tokens_per_s
-    limits = {
-        "max_tpot_ms": math.inf if scenario.max_tpot_ms is None else scenario.max_tpot_ms,
-        "max_ttft_s": math.inf if scenario.max_ttft_s is None else scenario.max_ttft_s,
-    }
+    max_tpot_ms = math.inf if scenario.max_tpot_ms is None else scenario.max_tpot_ms
+    max_ttft_s = math.inf if scenario.max_ttft_s is None else scenario.max_ttft_s
     sizing = sizing_inputs(
         catalog,
         model.id,
         system.id,
         input_tokens=scenario.input_tokens * scenario.token_ratio,
         output_tokens=scenario.output_tokens * scenario.token_ratio,
-        serving_cached_share=serving_share,
+        serving_cached_share=reuse,
         accepted_tokens_per_step=scenario.accepted_tokens_per_step,
+        max_tpot_ms=max_tpot_ms,
+        max_ttft_s=max_ttft_s,
         gpu_memory_utilization=scenario.gpu_memory_utilization,
         kv_dtype=scenario.kv_dtype,
         measured_output_tokens_per_s=measured,
         system_count=count,
-        **limits,
     )
-    profile = catalog.profiles.get(scenario.profile)
-    weights = (
-        profile.weights
-        if profile is not None
-        else (decode_weights(scenario.profile_weights) if scenario.profile_weights else FLAT)
-    )
-    if scenario.profile == "imported" and not scenario.profile_weights:
-        warnings.append("The hours of the week are 'imported', but none were imported: a flat week is used.")
-    direct = {
-        name: float(getattr(scenario, name))
-        for name in (
-            "input_tokens",
-            "output_tokens",
-            "cached_share",
-            "batch_share",
-            "token_ratio",
-            "requests_per_seat_workday",
-            "workdays_per_month",
-            "migratable_share",
-            "demand_growth_per_year",
-            "api_discount",
-            "api_price_change_per_year",
-            "utilization",
-            "availability",
-            "gpu_memory_utilization",
-            "accepted_tokens_per_step",
-            "reserve_systems",
-            "other_capex_usd",
-            "spares_share",
-            "rented_hours_per_month",
-            "loan_rate",
-            "loan_months",
-            "support_share_per_year",
-            "staff_fte",
-            "staff_usd_per_year",
-            "other_opex_usd_per_month",
-            "licence_share",
-            "horizon_months",
-            "discount_rate",
-            "residual_share",
-        )
-    }
-    inputs = Inputs(
+    direct: dict[str, float] = {name: float(getattr(scenario, name)) for name in _DIRECT}
+    figures: dict[str, float] = {name: numbers[name] for name in CATALOGUE_FIELDS if name != "usd_per_cny"}
+    return Inputs(
         sizing=sizing,
-        baseline=base_price,
-        baseline_batch=base_batch,
-        alternative=alt_price,
-        alternative_batch=alt_batch,
+        baseline=offers.baseline_price,
+        baseline_batch=offers.baseline_batch,
+        alternative=offers.alternative_price,
+        alternative_batch=offers.alternative_batch,
         demand=scenario.demand,
         acquisition=scenario.acquisition,
         facility=scenario.facility,
         weights=weights,
         demand_amount=_demand_amount(scenario),
-        serving_cached_share=serving_share,
+        serving_cached_share=reuse,
         cache_write_share=math.nan if scenario.cache_write_share is None else scenario.cache_write_share,
         measured_output_tokens_per_s=measured,
+        max_tpot_ms=max_tpot_ms,
+        max_ttft_s=max_ttft_s,
         system_count=float(count),
         accelerators_per_system=float(system.accelerators),
-        **limits,
         **direct,
-        **{name: numbers[name] for name in CATALOGUE_FIELDS if name != "usd_per_cny"},
+        **figures,
     )
+
+
+def _chosen(scenario: Scenario) -> list[Used]:
+    """The scenario's own fields, for the list of what was used."""
+    used = []
     for name, spec in SPECS.items():
         value = getattr(scenario, name)
         if name in CATALOGUE_FIELDS or name in PRICE_FIELDS or value in (None, "") or name == "profile_weights":
             continue
         origin = "default of the scenario" if value == spec.default else "typed in"
-        used.append(
-            Used(
-                name,
-                spec.title,
-                value if isinstance(value, str) else float(value),
-                spec.unit,
-                "scenario",
-                origin,
-                "",
-                "user",
-            )
-        )
-    return Resolved(
-        scenario, inputs, model, system, baseline, alternative, tuple(used), tuple(dict.fromkeys(warnings)), as_of
-    )
+        shown = value if isinstance(value, str) else float(value)
+        used.append(Used(name, spec.title, shown, spec.unit, "scenario", origin, "", "user"))
+    return used
 
 
 def _with_prices(
