@@ -272,7 +272,7 @@ def _record(name: str, value: str, known: Mapping[str, T]) -> T:
 def _catalogue_numbers(
     scenario: Scenario, system: System, catalog: Catalog, pinned: Mapping[str, float]
 ) -> tuple[dict[str, float], list[Used]]:
-    """Figures that stand behind empty fields: typed, else pinned by the link, else of the catalogue, else 0 if unused."""
+    """Figures that stand behind empty fields: typed, pinned by the link, of the catalogue, or 0 if unused."""
     used: list[Used] = []
     numbers: dict[str, float] = {}
     for name in CATALOGUE_FIELDS:
@@ -362,7 +362,9 @@ def _offers(
         figure = catalog.usd_per_cny(as_of)
         used += [] if figure is None else [_figure_used("usd_per_cny", figure)]
     for label, price, offer in (("baseline", base_price, baseline), ("alternative", alt_price, alternative)):
-XX        used += lines
+        mine = typed if label == "baseline" else frozenset()
+        lines, told = _offer_lines(label, price, offer, scenario, mine, model, as_of)
+        used += lines
         warnings += told
     if scenario.batch_share > 0 and base_batch is None:
         warnings.append(f"{baseline.id} lists no batch price: the batch share pays the standard price.")
