@@ -697,6 +697,11 @@ def figures(catalog: Catalog) -> Iterator[FigureRow]:
         yield from _offer_rows(offer)
 
 
+_DATE: Final = re.compile(
+    r"(H[12]|Q[1-4])?[- ]?(20\d\d)(?:-(0[1-9]|1[0-2])(?!\d))?(?:-(\d\d)(?!\d))?(?:-?(Q[1-4]|H[12]))?"
+)
+
+
 def last_day(date: dt.date | str) -> dt.date | None:
     """Last day that a date of data/ can mean: '2026-09' its 30th, 'H2-2025' 31 December, '2025/2026' the later year.
 
@@ -705,7 +710,9 @@ def last_day(date: dt.date | str) -> dt.date | None:
     if isinstance(date, dt.date):
         return date
     found: list[dt.date] = []
-    for match in re.finditer(r"(H[12]|Q[1-4])?[- ]?(20\d\d)(?:-(\d\d))?(?:-(\d\d))?(?:-?(Q[1-4]|H[12]))?", date):
+    for match in re.finditer(
+        r"(H[12]|Q[1-4])?[- ]?(20\d\d)(?:-(0[1-9]|1[0-2])(?!\d))?(?:-(\d\d)(?!\d))?(?:-?(Q[1-4]|H[12]))?", date
+    ):
         year = int(match[2])
         part = match[1] or match[5]
         month = 12
@@ -713,8 +720,6 @@ def last_day(date: dt.date | str) -> dt.date | None:
             month = int(match[3])
         elif part:
             month = int(part[1]) * (6 if part[0] == "H" else 3)
-        if not 1 <= month <= 12:
-            continue
         if match[4]:
             try:
                 found.append(dt.date(year, month, int(match[4])))

@@ -67,7 +67,8 @@ def _same(a: float | None, b: float | None) -> bool:
     return a is b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9))
 
 
-def _book_prices(row: OfferPrice) -> tuple[dict[PriceKind, float], dict[int, dict[PriceKind, float]]]:
+def book_prices(row: OfferPrice) -> tuple[dict[PriceKind, float], dict[int, dict[PriceKind, float]]]:
+    """Prices and tiers (by threshold) that a row of the book lists, in its currency per million tokens."""
     prices = {kind: value for kind in PRICE_KINDS if (value := getattr(row, f"{kind}_per_mtok")) is not None}
     tiers = {
         tier.above_input_tokens: {
@@ -80,7 +81,7 @@ def _book_prices(row: OfferPrice) -> tuple[dict[PriceKind, float], dict[int, dic
 
 def differences(row: OfferPrice | None, listed: Listed) -> list[str]:
     """What differs between a row of the book and a listed price, one entry a price; empty = the same."""
-    prices, tiers = ({}, {}) if row is None else _book_prices(row)
+    prices, tiers = ({}, {}) if row is None else book_prices(row)
     pairs: list[tuple[str, Mapping[PriceKind, float], Mapping[PriceKind, float]]] = [("", prices, listed.prices)]
     pairs += [
         (f" above {threshold} input tokens", tiers.get(threshold, {}), listed.tiers.get(threshold, {}))
