@@ -92,9 +92,9 @@ class Rental(Record):
     min_accelerators: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Catalog:
-    """Everything in data/, frozen. Mappings are keyed by id and cannot be changed."""
+    """Everything in data/, frozen. Mappings are keyed by id. Compared by identity, so it can be a key."""
 
     root: Path
     release: str
@@ -109,6 +109,10 @@ class Catalog:
     rentals: tuple[Rental, ...]
     offer_names: Mapping[str, str]
     """Lower-case id or alias -> id."""
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.models)} models, {len(self.systems)} systems, {len(self.offers)} offers"
+        return f"Catalog({self.release}: {sizes})"
 
     def offer(self, id_or_alias: str) -> Offer | None:
         """Offer with exactly this id or alias in any case; never by prefix, so kimi-k3.1-pro is not kimi-k3."""

@@ -92,7 +92,7 @@ def differences(row: OfferPrice | None, listed: Listed) -> list[str]:
         for kind in PRICE_KINDS:
             old, new = before.get(kind), after.get(kind)
             if not _same(old, new):
-                texts = ("not listed" if value is None else f"{value:g}" for value in (old, new))
+                texts = ("not listed" if value is None else price_text(value) for value in (old, new))
                 found.append(f"{kind}{where} {' -> '.join(texts)}")
     return found
 
@@ -222,18 +222,23 @@ def read_package() -> tuple[str, dict[str, list[Listed]]]:
     return str(package.__version__), found
 
 
+def price_text(usd_per_mtok: float) -> str:
+    """A price as plain digits, to a millionth of a dollar per million tokens."""
+    return f"{usd_per_mtok:.6f}".rstrip("0").rstrip(".")
+
+
 def tiers_text(tiers: Mapping[int, Mapping[PriceKind, float]]) -> str:
     """Tiers in the form of offers.csv."""
     return " | ".join(
         f">{threshold}: "
-        + " ".join(f"{kind}={tiers[threshold][kind]:g}" for kind in PRICE_KINDS if kind in tiers[threshold])
+        + " ".join(f"{kind}={price_text(tiers[threshold][kind])}" for kind in PRICE_KINDS if kind in tiers[threshold])
         for threshold in sorted(tiers)
     )
 
 
 def as_row(change: Change, offer: Offer, version: str, as_of: dt.date) -> dict[str, str]:
     """The row of offers.csv that records a change; the shared columns repeat what the offer has."""
-    prices = {f"{kind}_per_mtok": f"{value:g}" for kind, value in change.listed.prices.items()}
+    prices = {f"{kind}_per_mtok": price_text(value) for kind, value in change.listed.prices.items()}
     return dict.fromkeys(OFFER_COLUMNS, "") | {
         "offer_id": offer.id,
         "provider": offer.provider,

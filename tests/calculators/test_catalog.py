@@ -137,6 +137,27 @@ def test_malformed_data_is_one_sentence_that_says_where(
     assert str(tmp_path) not in str(caught.value)
 
 
+def test_a_csv_may_have_empty_lines_but_must_be_utf8(tmp_path: Path) -> None:
+    file = offers_file(tmp_path, {})
+    file.write_text(file.read_text(encoding="utf-8") + "\n\n", encoding="utf-8")
+    assert list(read_offers([file])) == ["host/model"]
+    file.write_bytes(file.read_bytes() + b"\xff\n")
+    with pytest.raises(CatalogError, match=r"more\.csv, file: it cannot be read"):
+        read_offers([file])
+
+
+def test_an_id_is_lower_case(tmp_path: Path) -> None:
+    file = tmp_path / "Mine.toml"
+    text = (DATA / "models" / "kimi-k3.toml").read_text(encoding="utf-8")
+    file.write_text(text.replace('id = "kimi-k3"', 'id = "Mine"'), encoding="utf-8")
+    with pytest.raises(CatalogError, match="an id is written in lower case"):
+        load_catalog(extra=[file])
+
+
+def test_it_prints_short(catalog: Catalog) -> None:
+    assert repr(catalog).startswith("Catalog(2026-11-29: 15 models, 19 systems, ")
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     root = copy_of_data(tmp_path)
     (root / "opex.toml").unlink()
@@ -356,6 +377,7 @@ def test_the_rate_of_a_day_is_the_latest_before_it(catalog: Catalog) -> None:
         ("H1 2026", dt.date(2026, 6, 30)),
         ("2026-H1", dt.date(2026, 6, 30)),
         ("2026-Q1", dt.date(2026, 3, 31)),
+        ("from 2026-02-27 to 2026-02-31", dt.date(2026, 2, 27)),
         ("Q3-2025", dt.date(2025, 9, 30)),
         ("unknown", None),
     ],

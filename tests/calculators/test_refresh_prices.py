@@ -7,12 +7,25 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calculators import refresh_prices
-from calculators.catalog import DATA, CatalogError, read_offers
+from calculators.catalog import DATA, CatalogError, parse_tiers, read_offers
 from calculators.records import Offer, OfferPrice
-from calculators.refresh_prices import Change, Listed, append, as_row, changes, compare, listed_prices, main
-from calculators.serverless import PriceKind, effective_price
+from calculators.refresh_prices import (
+    Change,
+    Listed,
+    append,
+    as_row,
+    changes,
+    compare,
+    listed_prices,
+    main,
+    price_text,
+    tiers_text,
+)
+from calculators.serverless import PRICE_KINDS, PriceKind, effective_price
 
 TODAY = dt.date(2026, 12, 10)
 CHECKED = dt.date(2026, 11, 29)
@@ -125,6 +138,31 @@ def test_a_model_of_the_package_becomes_prices_by_tier() -> None:
     assert listed_prices(plain, "")[""][0].prices == {"input": 1.0, "output": 2.0}
 
 
+@given(
+    tiers=st.dictionaries(
+        st.integers(1, 2_000_000),
+        st.dictionaries(st.sampled_from(PRICE_KINDS), st.integers(0, 10**9).map(lambda n: n / 1e6), min_size=1),
+        max_size=3,
+    )
+)
+def test_tiers_survive_being_written_and_read(tiers: dict[int, dict[PriceKind, float]]) -> None:
+    read = {
+        tier.above_input_tokens: {
+            kind: value for kind in PRICE_KINDS if (value := getattr(tier, f"{kind}_usd_per_mtok")) is not None
+        }
+        for tier in parse_tiers(tiers_text(tiers))
+    }
+    assert read == tiers
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3.0, "3"), (0.3, "0.3"), (0.003625, "0.003625"), (1234.5678, "1234.5678"), (0.0, "0"), (20.0, "20")],
+)
+def test_a_price_is_written_in_plain_digits(value: float, text: str) -> None:
+    assert price_text(value) == text
+
+
 def book_with(tmp_path: Path) -> Path:
     file = tmp_path / "offers.csv"
     shutil.copy(DATA / "offers.csv", file)
@@ -179,6 +217,9 @@ def test_the_script_writes_only_when_told_to(
     arguments = ["--offers", str(file), "--as-of", TODAY.isoformat()]
     assert main(arguments) == 0
     assert "0 prices to append (dry run" in capsys.readouterr().out
+    del listed["avian/moonshotai/kimi-k3"]
+    assert main(arguments) == 0
+    assert "remark: avian/moonshotai/kimi-k3: not listed any more" in capsys.readouterr().out
     listed["moonshotai/kimi-k3"] = [Listed(prices=PRICES | {"input": 2.0})]
     assert main(arguments) == 0
     assert "moonshotai/kimi-k3 from 2026-12-10: input 3 -> 2, cache_write 3 -> not listed" in capsys.readouterr().out

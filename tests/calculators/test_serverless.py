@@ -253,6 +253,12 @@ def test_time_of_day_prices() -> None:
     assert flat.input_usd_per_mtok == 0.435
 
 
+def test_a_window_of_unknown_price_leaves_the_day_unpriced() -> None:
+    day = {"input_per_mtok": 4.0, "output_per_mtok": 4.0}
+    partly = offer(day, {"input_per_mtok": 2.0, "hours_utc": "22:00-04:00"})
+    assert effective_price(partly, TODAY) is None
+
+
 def test_a_window_may_pass_midnight_and_tiers_are_averaged_too() -> None:
     tier = (PriceTier(above_input_tokens=1000, input_usd_per_mtok=8.0),)
     night = offer(
