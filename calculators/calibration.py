@@ -3,7 +3,7 @@
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -25,17 +25,25 @@ class Band:
 
 @dataclass(frozen=True)
 class ConstantSet:
-    """Constants of one (accelerator class, engine, date) with the quality of their fit."""
+    """Constants of one (accelerator class, engine, half-year) with the quality of their fit.
 
-    name: str
+    engine '' and era '' stand for all engines and all dates of the class.
+    """
+
     class_id: str
     engine: str
+    era: str
     date_from: str
     date_to: str
     models: tuple[str, ...]
     constants: Constants
     n: int
-    mean_error: float
+    mean_error: float | None
+
+    @property
+    def name(self) -> str:
+        """Short name, e.g. 'blackwell-ultra, sglang, 2026H2'."""
+        return ", ".join(part for part in (self.class_id, self.engine, self.era) if part)
 
 
 @dataclass(frozen=True)
@@ -56,24 +64,30 @@ class Calibration:
         """Whether a point of this model took part in a set of this class."""
         return any(s.class_id == class_id and model_id in s.models for s in self.sets)
 
-    def constants(
-        self, class_id: str, engine: str = "", date: str = "", model_id: str = ""
-    ) -> tuple[Constants, str]:
-        """Constants for a class: same model first, then same engine, then the date that comes nearest, else the newest.
+    def for_point(self, class_id: str, engine: str, era: str) -> ConstantSet:
+        """Constants for a dated measurement: class, engine and half-year, else class and engine, else class.
 
         Raises:
             KeyError: no set of this class.
         """
-        of_class = [s for s in self.sets if s.class_id == class_id]
-        if not of_class:
+        for wanted in ((engine, era), (engine, ""), ("", "")):
+            for s in self.sets:
+                if s.class_id == class_id and (s.engine, s.era) == wanted:
+                    return s
+        raise KeyError(class_id)
+
+    def for_model(self, class_id: str, model_id: str, engine: str = "") -> ConstantSet:
+        """Constants for software of today: the newest set of the class that knows the model, else the newest.
+
+        Raises:
+            KeyError: no set of this class.
+        """
+        dated = [s for s in self.sets if s.class_id == class_id and s.era] or [
+            s for s in self.sets if s.class_id == class_id
+        ]
+        if not dated:
             raise KeyError(class_id)
-
-        def rank(s: ConstantSet) -> tuple[int, int, int, str, int]:
-            inside = 1 if not date or s.date_from <= date[:10] <= s.date_to else 0
-            return (int(s.engine == engine), int(model_id in s.models), inside, s.date_to, s.n)
-
-        best = max(of_class, key=rank)
-        return best.constants, best.name
+        return max(dated, key=lambda s: (s.engine == engine, model_id in s.models, s.era, s.n, s.engine))
 
     def bands_for(self, levels: Sequence[str]) -> tuple[Band, ...]:
         """One band a level, in the order given; a level without held-out points takes the next worse one's."""
@@ -102,18 +116,17 @@ def load_calibration(path: Path | None = None) -> Calibration:
     source = path if path is not None else DATA / "calibration.toml"
     try:
         raw = tomllib.loads(source.read_text(encoding="utf-8"))
-        names = {f.name for f in fields(Constants)}
         sets = tuple(
             ConstantSet(
-                name=str(s["name"]),
                 class_id=str(s["accelerator_class"]),
                 engine=str(s["engine"]),
+                era=str(s["era"]),
                 date_from=_text(s.get("date_from")),
                 date_to=_text(s.get("date_to")),
                 models=tuple(s.get("models", ())),
-                constants=Constants(**{k: float(v) for k, v in s["constants"].items() if k in names}),
+                constants=Constants(**{k: float(v) for k, v in s["constants"].items()}),
                 n=int(s["n"]),
-                mean_error=float(s["mean_error"]),
+                mean_error=float(s["mean_error"]) if "mean_error" in s else None,
             )
             for s in raw["set"]
         )

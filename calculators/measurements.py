@@ -55,7 +55,7 @@ _CHIP_NAMES: Final = (
     (r"mi300x", "mi300x"),
     (r"rtx[-_ ]?pro[-_ ]?6000", "rtxpro6000se"),
     (r"(rtx[-_ ]?)?5090", "rtx5090"),
-    (r"atlas[-_ ]?a3|910c|ascend", "ascend910c"),
+    (r"atlas[-_ ]?a3|910c|ascend", "ascend910c_die"),
 )
 
 K3_COLUMNS: Final = frozenset({"id", "hardware", "gpus", "layout", "isl", "osl"})
@@ -115,10 +115,28 @@ class Point:
         return self.plan.devices
 
     @property
+    def verified(self) -> float:
+        """Tokens verified a sequence and step: 1 without speculation, 4 for MTP (3 drafts + 1), else draft + 1."""
+        if self.spec == "none":
+            return 1.0
+        if self.spec == "mtp":
+            return 4.0
+        size = number("".join(re.findall(r"(?:block|dspark)\s*(\d+)", self.spec.lower())[-1:]))
+        return size + 1.0 if math.isfinite(size) and 1 <= size <= 16 else 8.0
+
+    @property
+    def era(self) -> str:
+        """Half-year of the software; undated rows of 2026 count as its first half."""
+        match = re.search(r"(20\d\d)-(\d\d)", self.date)
+        if not match:
+            return "2026H1"
+        return f"{match.group(1)}H{1 if int(match.group(2)) <= 6 else 2}"
+
+    @property
     def configuration(self) -> str:
         """What must stay on one side of a split: everything but shape and concurrency."""
         return "|".join(
-            (self.model_id, self.accelerator_id, self.engine, self.precision, self.plan.name, self.spec, self.date[:4])
+            (self.model_id, self.accelerator_id, self.engine, self.precision, self.plan.name, self.spec)
         )
 
 
@@ -391,6 +409,8 @@ def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
         implied = output * (tpot + (ttft / osl if _ok(ttft) else 0.0))
         if not suspect and (implied / concurrency < 0.7 or (implied / concurrency > 1.3)) and _ok(ttft):
             suspect = "throughput, latency and concurrency contradict one another (Little's law)"
+    if "untuned" in row.get("notes", "").lower():
+        suspect = "untuned baseline by its own notes"
     if "suspect" in row.get("notes", "").lower():
         suspect = "marked SUSPECT in its notes"
     return Point(

@@ -55,6 +55,7 @@ class ModelShape:
     id: str
     layers: int
     moe_layers: int
+    linear_layers: int
     experts: int
     experts_per_token: int
     dense_bytes: float
@@ -194,11 +195,13 @@ def model_shape(model: Model, weights_bytes_override: float | None = None) -> Mo
         )
         for group in model.cache
     )
+    cached_layers = sum(g.layers for g in model.cache)
     attention_layers = sum(g.layers for g in model.cache if g.kind != "sliding")
     shape = ModelShape(
         id=model.id,
         layers=model.layers,
-        moe_layers=model.moe_layers,
+        moe_layers=model.moe_layers if moe else 0,
+        linear_layers=max(model.layers - cached_layers, 0) if model.state_bytes_per_sequence > 0 else 0,
         experts=model.experts if moe else 0,
         experts_per_token=model.experts_per_token if moe else 0,
         dense_bytes=dense_bytes,
@@ -232,8 +235,8 @@ def with_precision(shape: ModelShape, precision: str) -> ModelShape:
 
     Args:
         shape: the model as published.
-        precision: a key of PRECISIONS. Routed experts take the bits; the rest is never widened, and a dense model's
-            matrices take them too.
+        precision: a key of PRECISIONS. Routed experts take the bits; the rest follows a dense model's
+            matrices. Nothing is ever widened.
 
     Raises:
         ValueError: the precision is not known.
@@ -241,6 +244,8 @@ def with_precision(shape: ModelShape, precision: str) -> ModelShape:
     if precision not in PRECISIONS:
         raise ValueError(f"precision {precision!r} is not one of {', '.join(PRECISIONS)}")
     bits, activation = PRECISIONS[precision]
+    if shape.experts:
+        bits = min(bits, shape.routed_bits)  # a 4-bit checkpoint served with 8-bit activations stays 4-bit
     if not shape.experts:
         factor = min(1.0, bits / shape.dense_bits)
         return replace(

@@ -61,7 +61,10 @@ _MAX_CONCURRENCY: Final = 1e6
 
 @dataclass(frozen=True)
 class Anchors:
-    """A measured series: points of one model, machine and shape, by rising concurrency. NaN = not measured."""
+    """A measured series: points of one model, machine and shape, by rising concurrency.
+
+    strength: 1 for the configuration asked for, less where layout, engine, precision or draft differ.
+    """
 
     input_tokens: float
     output_tokens: float
@@ -76,6 +79,7 @@ class Anchors:
     dates: tuple[str, ...]
     resident_tokens: float
     memory_limited: bool
+    strength: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -193,16 +197,17 @@ def _shape_distance2(anchors: Anchors, x_in: Array, x_out: Array, cached: Array,
     return lengths + other, lengths
 
 
-class _Correction:
+class Correction:
     """Measured / predicted of the nearby series, as a function of concurrency."""
 
     def __init__(self, anchors: Sequence[Anchors], x_in: Array, x_out: Array, cached: Array, accepted: Array) -> None:
+        """Weigh the series at log input, log output, cache share and accepted tokens (arrays that broadcast)."""
         self.parts: list[tuple[Anchors, Array, Array]] = []
         none = np.ones(())
         lengths_kernels = []
         for series in anchors:
             d2, lengths2 = _shape_distance2(series, x_in, x_out, cached, accepted)
-            near, near_lengths = _kernel(d2), _kernel(lengths2)
+            near, near_lengths = series.strength * _kernel(d2), _kernel(lengths2)
             if float(np.max(near_lengths)) <= 0.0:
                 continue
             lengths_kernels.append((series, near_lengths))
@@ -530,7 +535,8 @@ def _site(
     if bound_only:
         constants, name = Constants.bound(), "bandwidth bound"
     else:
-        constants, name = calibration.constants(chip.class_id, _engine_of(own), model_id=measured_as)
+        chosen = calibration.for_model(chip.class_id, measured_as, _engine_of(own))
+        constants, name = chosen.constants, chosen.name
     plan = choose_plan(shape, chip, system, kv_dtype, constants, own, calibration.accepted_by_spec)
     if math.isfinite(streaming):
         plan = unified_plan(shape, chip, system, system.accelerators)
@@ -791,7 +797,7 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
 
     # Operating point ----------------------------------------------------------------------------------------------
     x_in, x_out = np.log(np.maximum(given, 1.0)), np.log(np.maximum(out, 1.0))
-    correction = _Correction(site.anchors, x_in, x_out, cached, accepted)
+    correction = Correction(site.anchors, x_in, x_out, cached, accepted)
     ceiling = np.minimum(np.maximum(sequences, 1.0), _MAX_CONCURRENCY)
     limit = np.zeros(ceiling.shape, dtype=np.int64)
     for series, near in correction.lengths_kernels:

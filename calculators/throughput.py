@@ -32,6 +32,9 @@ from calculators.memory import (
 Array = NDArray[np.float64]
 Number = float | Array
 
+REFERENCE_RANKS: Final = 8
+"""Ranks of a stage at which the latency floor is quoted."""
+
 CHUNK_TOKENS: Final = 8192.0
 """Prefill chunk of current engines, tokens."""
 
@@ -47,6 +50,10 @@ class Constants:
     """Fitted efficiencies of one (accelerator class, engine, date); each has a physical meaning.
 
     layer_floor_s: launch, synchronisation and small collectives of one layer in a decode step, seconds.
+    moe_floor_s, linear_floor_s: what a mixture-of-experts layer (routing, dispatch) and a linear-attention layer
+    (state update) add to that floor, seconds.
+    rank_growth: exponent with which the floor grows with the ranks of a stage, relative to 8.
+    pipeline_fill: share of the pipeline stages beyond the first that decode keeps busy with batches of their own.
     sequence_s: work that grows with every sequence of a step and is no memory traffic (sampling, routing), seconds.
     e_bw, e_kv: share of the memory bandwidth reached on weights, and on cache and state.
     e_dec, e_pf: share of the dense FLOP/s reached in decode, and in prefill.
@@ -54,9 +61,14 @@ class Constants:
     e_link: share of the link bandwidth reached by collectives.
     queue: psi, share of the other sequences' prefill that a new one waits for.
     merge: how readily several short prompts share one chunk (0 = never).
+    handover_s: moving a prompt's cache from a prefill to a decode worker and routing it, seconds (separate pools only).
     """
 
-    layer_floor_s: float = 80e-6
+    layer_floor_s: float = 60e-6
+    moe_floor_s: float = 20e-6
+    linear_floor_s: float = 10e-6
+    rank_growth: float = 0.15
+    pipeline_fill: float = 0.5
     sequence_s: float = 60e-6
     e_bw: float = 0.60
     e_kv: float = 0.50
@@ -66,12 +78,17 @@ class Constants:
     e_link: float = 0.6
     queue: float = 0.45
     merge: float = 0.05
+    handover_s: float = 0.3
 
     @classmethod
     def bound(cls) -> "Constants":
         """No losses at all: what bandwidth and FLOP/s alone allow, an upper limit on speed."""
         return cls(
             layer_floor_s=0.0,
+            moe_floor_s=0.0,
+            linear_floor_s=0.0,
+            rank_growth=0.0,
+            pipeline_fill=1.0,
             sequence_s=0.0,
             e_bw=1.0,
             e_kv=1.0,
@@ -81,6 +98,7 @@ class Constants:
             e_link=1.0,
             queue=0.5,
             merge=0.0,
+            handover_s=0.0,
         )
 
 
@@ -169,6 +187,7 @@ class WorkerTerms:
 
     pp: int
     dp: int
+    decode_batches: float
     floor_s: float
     draft_s: float
     per_token_s: float
@@ -193,7 +212,9 @@ def worker_terms(
     """Reduce a model, chip, layout and constants to the coefficients of `decode_step_s` and `prefill_s`."""
     k = constants
     bandwidth = chip.bandwidth_bytes_per_s
-    floor = shape.layers * k.layer_floor_s
+    floor = (
+        shape.layers * k.layer_floor_s + shape.moe_layers * k.moe_floor_s + shape.linear_layers * k.linear_floor_s
+    ) * (layout.tp * layout.dp / REFERENCE_RANKS) ** k.rank_growth
     dense_flop_s, routed_flop_s = _flop_seconds(shape, chip)
     cache = cache_bytes_per_token_per_device(shape, layout, kv_dtype) * layout.pp
     windows = sum(
@@ -208,6 +229,7 @@ def worker_terms(
     return WorkerTerms(
         pp=layout.pp,
         dp=layout.dp,
+        decode_batches=1.0 + k.pipeline_fill * (layout.pp - 1),
         floor_s=floor,
         draft_s=DRAFT_SHARE * floor,
         per_token_s=_comm_s(shape, chip, layout, k, 1.0),
@@ -243,14 +265,14 @@ def decode_step_s(
         verified: tokens verified a sequence and step; 1 without speculation.
 
     Returns:
-        Seconds between two steps of one sequence. With pipeline stages every stage works on its own share of the
-        batch, so a token takes a full pass of batch / pp sequences.
+        Seconds between two steps of one sequence. A full pipeline works on pp batches at once, so a token takes a full
+        pass of batch / pp sequences; a badly filled one takes longer (`pipeline_fill`).
     """
     t = terms
-    batch = np.maximum(np.asarray(batch, dtype=np.float64) / t.pp, 1.0)
+    batch = np.maximum(np.asarray(batch, dtype=np.float64) / t.decode_batches, 1.0)
     tokens = batch * verified
-    local = np.maximum(batch / t.dp, 1.0) if t.dp > 1 else batch
-    local_tokens = local * verified if t.dp > 1 else tokens
+    local = np.maximum(batch / t.dp, 1.0)
+    local_tokens = local * verified
     weights_s = t.dense_weights_s - t.routed_weights_s * np.expm1(tokens * t.log_miss)
     flops_s = t.flop_per_local_token_s * local_tokens + t.flop_per_token_s * tokens
     draft = np.where(np.asarray(verified) > 1.0, t.draft_s, 0.0)
@@ -373,7 +395,7 @@ def operate(
     per_worker = np.maximum(c / plan.prefill_workers, 1.0)
     merged = prefill_s(plan.prefill, new, cached, merged_prompts(k, new, per_worker))
     ceiling = plan.prefill_workers / merged
-    latency = lone * plan.prefill.pp
+    latency = lone * plan.prefill.pp + k.handover_s
     in_decode = c
     for _ in range(3):
         # Sequences in prefill are not in decode: Little's law splits the concurrency between the pools.
