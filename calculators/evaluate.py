@@ -5,6 +5,7 @@ together. Nothing here knows a catalogue, a person or a page.
 """
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -116,8 +117,6 @@ class Result:
 
     sizing: Sizing
     ownership: OwnershipCost
-    flow: Flow
-    alternative_flow: Flow
     terms: FlowTerms
     alternative_terms: FlowTerms
     capacity_requests_per_month: Array
@@ -135,6 +134,17 @@ class Result:
     usd_per_mtok: Array
     saving_usd_per_month: Array
     alternative_saving_usd_per_month: Array
+    extend: bool = True
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Cash flow against the baseline offer; computed when it is first asked for."""
+        return evaluate_flow(self.terms, extend=self.extend)
+
+    @cached_property
+    def alternative_flow(self) -> Flow:
+        """Cash flow against the alternative offer; computed when it is first asked for."""
+        return evaluate_flow(self.alternative_terms, extend=self.extend)
 
     @property
     def served_tokens_per_month(self) -> Array:
@@ -240,8 +250,6 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
     return Result(
         sizing=fit,
         ownership=own,
-        flow=evaluate_flow(terms, extend=extend),
-        alternative_flow=evaluate_flow(alt_terms, extend=extend),
         terms=terms,
         alternative_terms=alt_terms,
         capacity_requests_per_month=capacity * rented_share,
@@ -259,6 +267,7 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
         usd_per_mtok=np.divide(month_b, mtok_b, out=np.full(month_b.shape, np.nan), where=mtok_b > 0),
         saving_usd_per_month=served * base_request - opex,
         alternative_saving_usd_per_month=served * alt_request - opex,
+        extend=extend,
     )
 
 
