@@ -1,0 +1,517 @@
+"""Bytes to rows: what kind of file it is, its encoding, its delimiter; CSV streamed row by row, JSON with limits.
+
+Bounded memory: CSV and JSON Lines are read row by row from the bytes that are there already; a JSON document is parsed
+at once, but texts and lists that no reader needs (prompts, answers, per-token times) are dropped as it is parsed.
+"""
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from calculators.usage_import.cells import DayOrder, DecimalMark, header_key, text_of
+from calculators.usage_import.errors import ImportRefused
+
+MAX_BYTES: Final = 64 * 10**6
+"""Largest file that is read. Usage exports of a year by day are a hundredth of it."""
+
+MAX_JSON_CONTAINERS: Final = 3_000_000
+MAX_JSON_COMMAS: Final = 8_000_000
+_FIELD_LIMIT: Final = 4 * 10**6
+_MAX_COLUMNS: Final = 2_000
+
+_MAGIC: Final = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook"),
+    (b"PK\x05\x06", "a zip archive"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
+    (b"%PDF", "a PDF"),
+    (b"PAR1", "a Parquet file"),
+    (b"ORC", "an ORC file"),
+    (b"Obj\x01", "an Avro file"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
+    (b"GIF8", "an image"),
+    (b"\x7fELF", "a program"),
+    (b"ARROW1", "an Arrow file"),
+)
+
+_DROPPED: Final = frozenset(
+    [
+        "messages",
+        "prompt",
+        "response",
+        "completion",
+        "choices",
+        "input",
+        "output",
+        "body",
+        "requestbody",
+        "responsebody",
+        "requestargs",
+        "generatedtexts",
+        "errors",
+        "itls",
+        "ttfts",
+        "inputlens",
+        "outputlens",
+        "iterations",
+        "pdf",
+        "percentiles",
+        "text",
+        "content",
+        "tools",
+        "tokenizer",
+        "proxyserverrequest",
+        "stack",
+        "modelparameters",
+        "requestmodelparameters",
+        "apikeybreakdown",
+        "entities",
+        "mcpservers",
+    ]
+)
+"""Keys whose values no reader uses and which make files large; kept when they are plain numbers."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's bytes with what was found out about them."""
+
+    data: bytes
+    filename: str
+    encoding: str
+    notes: tuple[str, ...] = ()
+    first_text: str = ""
+
+    def lines(self) -> io.TextIOWrapper:
+        """Open the bytes as text, decoding as it is read."""
+        return io.TextIOWrapper(io.BytesIO(self.data), encoding=self.encoding, errors="replace", newline="")
+
+
+def open_source(data: bytes, filename: str = "") -> Source:
+    """Check size and nature of a file and find its encoding.
+
+    Raises:
+        ImportRefused: empty, too large, an archive, a workbook, a picture or another binary file, a web page.
+    """
+    if not data:
+        raise ImportRefused("The file is empty.")
+    if len(data) > MAX_BYTES:
+        raise ImportRefused(
+            f"The file has {len(data) / 1e6:,.0f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: export a shorter "
+            "period or totals by day."
+        )
+    for magic, name in _MAGIC:
+        if data.startswith(magic):
+            remedy = (
+                "unpack it and give the CSV or JSON inside"
+                if "archive" in name and "workbook" not in name
+                else "save or unpack it as CSV or JSON"
+            )
+            raise ImportRefused(f"This is {name}, not a text file: {remedy}.")
+    notes: list[str] = []
+    head = data[:65536]
+    encoding = _encoding(data, head, notes)
+    text = codecs.decode(
+        head[: len(head) - len(head) % 4] if encoding.startswith("utf-") and "8" not in encoding else head,
+        encoding,
+        "replace",
+    ).lstrip("\ufeff")
+    if not text.strip():
+        raise ImportRefused("The file has no text in it.")
+    odd = sum(1 for c in text[:20000] if (ord(c) < 32 and c not in "\t\r\n\f\x0b") or c == "\ufffd")
+    if odd > max(4, len(text[:20000]) // 20):
+        raise ImportRefused("This is a binary file, not CSV, JSON or metrics text.")
+    start = text.lstrip()[:200].lower()
+    if start.startswith(("<!doctype html", "<html", "<?xml", "<svg")):
+        raise ImportRefused("This is a web page or XML, not an export: download the CSV or JSON instead.")
+    return Source(data, filename, encoding, tuple(notes), text)
+
+
+def _encoding(data: bytes, head: bytes, notes: list[str]) -> str:
+    if head.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    sample = head[:4096]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if len(sample) >= 4 and odd > len(sample) * 0.3 and even < len(sample) * 0.05:
+        return "utf-16-le"
+    if len(sample) >= 4 and even > len(sample) * 0.3 and odd < len(sample) * 0.05:
+        return "utf-16-be"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), 1 << 20):
+            decoder.decode(data[start : start + (1 << 20)])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        if len(data) - error.end < 4 and error.reason == "unexpected end of data":
+            return "utf-8"
+        notes.append("The text is not UTF-8; it was read as Windows-1252.")
+        return "cp1252"
+    return "utf-8"
+
+
+# -------------------------------------------------------------------------------------------------------------- tables
+
+
+@dataclass
+class Table:
+    """Rows with named columns, from a CSV or from JSON objects.
+
+    `keys` are the column names reduced by header_key; `rows` yields (line, cells) with cells as long as keys; a
+    row that
+    is too short or too long yields its complaint (a str) instead of cells.
+    """
+
+    headers: tuple[str, ...]
+    keys: tuple[str, ...]
+    rows: Iterator[tuple[int, list[Any] | str]]
+    mark: DecimalMark = "."
+    order: DayOrder = "mdy"
+    notes: list[str] = field(default_factory=list)
+    nested: bool = False
+
+    def find(self, *names: str) -> int | None:
+        """Give the index of the first of these columns that exists (names compared by their letters and digits)."""
+        for name in names:
+            key = header_key(name)
+            if key in self.keys:
+                return self.keys.index(key)
+        return None
+
+    def has(self, *names: str) -> bool:
+        """Say whether all of these columns exist."""
+        return all(header_key(name) in self.keys for name in names)
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """Pick the delimiter that splits the first lines into the most equal columns."""
+    best, best_score = ",", 0.0
+    for mark in (",", ";", "\t", "|"):
+        counts = [len(next(csv.reader([line], delimiter=mark), [])) for line in lines if line.strip()]
+        if not counts or max(counts) < 2:
+            continue
+        top = max(set(counts), key=lambda n: (counts.count(n), n))
+        score = counts.count(top) / len(counts) * min(top, 50) if top > 1 else 0.0
+        if score > best_score:
+            best, best_score = mark, score
+    return best
+
+
+def csv_rows(source: Source) -> tuple[Iterator[tuple[int, list[str]]], str]:
+    """Stream a CSV's records with their line numbers; gives also the delimiter."""
+    csv.field_size_limit(_FIELD_LIMIT)
+    sample = source.first_text.splitlines()[:30]
+    skip = 0
+    delimiter = ""
+    if sample and (match := re.match(r"^sep=(.)\s*$", sample[0])):
+        delimiter, skip = match[1], 1
+    if delimiter not in (",", ";", "\t", "|"):
+        delimiter = _delimiter(sample[:-1] if len(sample) == 30 else sample)
+
+    def stream() -> Iterator[tuple[int, list[str]]]:
+        reader = csv.reader(source.lines(), delimiter=delimiter)
+        try:
+            while True:
+                line = reader.line_num + 1
+                record = next(reader)
+                if line <= skip:
+                    continue
+                if line == 1 and record:
+                    record[0] = record[0].lstrip("\ufeff")
+                if len(record) > _MAX_COLUMNS:
+                    raise ImportRefused(
+                        f"Line {line} has more than {_MAX_COLUMNS:,} columns: this is not an export that can be read."
+                    )
+                if any(cell.strip() for cell in record):
+                    yield line, record
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise ImportRefused(f"The CSV breaks at line {reader.line_num + 1}: {error}.") from None
+
+    return stream(), delimiter
+
+
+def csv_table(source: Source, header_at: int) -> Table:
+    """Open a CSV whose header is its record number `header_at` (0 = first)."""
+    probe, delimiter = csv_rows(source)
+    sample: list[list[str]] = []
+    headers: list[str] = []
+    for number, (_, record) in enumerate(probe):
+        if number == header_at:
+            headers = [cell.strip() for cell in record]
+        elif number > header_at:
+            sample.append(record)
+        if len(sample) >= 400:
+            break
+    mark, order, notes = _style(headers, sample, delimiter)
+    width = len(headers)
+    while width and not headers[width - 1] and all(not row[width - 1].strip() for row in sample if len(row) >= width):
+        width -= 1
+
+    def body() -> Iterator[tuple[int, list[Any] | str]]:
+        rows, _ = csv_rows(source)
+        for number, (line, record) in enumerate(rows):
+            if number <= header_at:
+                continue
+            if len(record) < width:
+                yield line, f"has {len(record)} of {width} columns"
+            elif len(record) > width and any(cell.strip() for cell in record[width:]):
+                yield line, f"has {len(record)} columns where the header has {width}"
+            else:
+                yield line, record
+
+    headers = headers[:width]
+    keys = [header_key(h) for h in headers]
+    keys = [k if k not in keys[:i] else f"{k}#{i}" for i, k in enumerate(keys)]
+    return Table(tuple(headers), tuple(keys), body(), mark, order, notes)
+
+
+_GERMAN: Final = frozenset(
+    [
+        "datum",
+        "zeit",
+        "tag",
+        "modell",
+        "kosten",
+        "betrag",
+        "währung",
+        "waehrung",
+        "anfragen",
+        "ausgabe",
+        "eingabe",
+        "menge",
+        "anzahl",
+        "ausgabetokens",
+        "eingabetokens",
+    ]
+)
+_COMMA_DECIMAL: Final = re.compile(r"^[^\d]{0,4}(?:0,\d+|\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,}))[^\d]{0,4}$")
+_DOT_DECIMAL: Final = re.compile(
+    r"^[^\d]{0,4}(?:0?\.\d+|\d{1,3}(?:,\d{3})+\.\d+|\d+\.(?:\d{1,2}|\d{4,})(?:[eE][-+]?\d+)?)[^\d]{0,4}$"
+)
+_DATE_PARTS: Final = re.compile(r"^(\d{1,2})([/-])(\d{1,2})\2\d{2,4}\b")
+
+
+def _style(
+    headers: Sequence[str], sample: Sequence[Sequence[str]], delimiter: str
+) -> tuple[DecimalMark, DayOrder, list[str]]:
+    """Find the decimal mark and the order of day and month from the first rows."""
+    commas = dots = thousands = month_first = day_first = undecided = 0
+    for row in sample:
+        for cell in row[:200]:
+            text = cell.strip()
+            if not text or len(text) > 40 or not any(c.isdigit() for c in text):
+                continue
+            if match := _DATE_PARTS.match(text):
+                day_first += int(match[1]) > 12
+                month_first += int(match[3]) > 12
+                undecided += 1
+            elif _COMMA_DECIMAL.match(text):
+                commas += 1
+            elif _DOT_DECIMAL.match(text):
+                dots += 1
+            elif re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", text) and not text.endswith("000"):
+                thousands += 1
+    german = bool({header_key(h) for h in headers} & _GERMAN)
+    notes: list[str] = []
+    mark: DecimalMark = "."
+    if commas > dots or (commas == dots and (german or (delimiter == ";" and thousands > 0))):
+        mark = ","
+    if commas and dots:
+        notes.append(
+            f"Some numbers are written 1.234,5 and some 1,234.5; where only one reading is possible it was taken, "
+            f"else '{mark}' was read as the decimal mark."
+        )
+    elif mark == ",":
+        notes.append("Numbers were read with a decimal comma.")
+    order: DayOrder = "dmy" if day_first > month_first or (not month_first and not day_first and german) else "mdy"
+    if undecided and not day_first and not month_first:
+        notes.append(f"Dates such as 5/1/25 were read as {'day/month' if order == 'dmy' else 'month/day'}/year.")
+    if day_first and month_first:
+        notes.append(
+            "Dates mix day/month and month/day; a date with both parts up to 12 was read as "
+            f"{'day/month' if order == 'dmy' else 'month/day'}."
+        )
+    return mark, order, notes
+
+
+# ---------------------------------------------------------------------------------------------------------------- JSON
+
+
+def looks_like_json(source: Source) -> bool:
+    """Say whether the text starts as JSON does."""
+    return source.first_text.lstrip()[:1] in ("{", "[")
+
+
+def _pruned(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for key, value in pairs:
+        if isinstance(value, str) and len(value) > 2000:
+            continue
+        if (
+            isinstance(value, list | dict | str)
+            and len(value) > 0
+            and len(pairs) > 1
+            and header_key(key) in _DROPPED
+            and not (isinstance(value, dict) and _numeric(value))
+        ):
+            continue
+        kept[key] = value
+    return kept
+
+
+def _numeric(value: Mapping[str, Any]) -> bool:
+    """Say whether a dropped key holds a small statistic after all (guidellm's 'errors', a mapping of costs)."""
+    return len(value) <= 40 and all(isinstance(v, int | float) or v is None for v in value.values())
+
+
+def load_json(source: Source) -> list[Any]:
+    """Parse a JSON document or JSON Lines into a list of documents.
+
+    Raises:
+        ImportRefused: truncated or not JSON, nested too deep, or too many values.
+    """
+    data = source.data
+    opened = data.count(b"{") + data.count(b"[")
+    if opened > MAX_JSON_CONTAINERS or data.count(b",") > MAX_JSON_COMMAS:
+        raise ImportRefused(
+            "The JSON has more values than can be read at once: export a shorter period or totals by day."
+        )
+    decoder = json.JSONDecoder(object_pairs_hook=_pruned)
+    if _is_lines(source):
+        documents = []
+        with source.lines() as lines:
+            for number, line in enumerate(lines, 1):
+                text = line.strip().lstrip("\ufeff")
+                if not text:
+                    continue
+                documents.append(_parse(decoder, text, number))
+        return documents
+    with source.lines() as handle:
+        text = handle.read().lstrip("\ufeff").strip()
+    return [_parse(decoder, text, None)]
+
+
+def iter_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
+    """Stream the documents of a JSON Lines file with their line numbers."""
+    decoder = json.JSONDecoder(object_pairs_hook=_pruned)
+    with source.lines() as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.strip().lstrip("\ufeff")
+            if text:
+                yield number, _parse(decoder, text, number)
+
+
+def _is_lines(source: Source) -> bool:
+    if not source.first_text.lstrip().startswith("{"):
+        return False
+    text = source.first_text.lstrip()
+    newline = text.find("\n")
+    if newline < 0 and source.encoding.startswith("utf-8"):
+        # The first line is longer than the head that was decoded: a benchmark with per-request details.
+        at = source.data.find(b"\n")
+        return at > 0 and source.data[:at].rstrip()[-1:] == b"}" and source.data[at : at + 1000].lstrip()[:1] == b"{"
+    return newline > 0 and text[:newline].rstrip().endswith("}") and text[newline:].lstrip().startswith("{")
+
+
+def is_json_lines(source: Source) -> bool:
+    """Say whether the file is JSON Lines with more than one line."""
+    return _is_lines(source)
+
+
+def _parse(decoder: json.JSONDecoder, text: str, line: int | None) -> Any:
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as error:
+        where = f"line {line if line is not None else error.lineno}"
+        if error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg:
+            raise ImportRefused(f"The JSON is cut off at {where}: download it again.") from None
+        raise ImportRefused(f"The JSON cannot be read at {where}: {error.msg.rstrip('.').lower()}.") from None
+    except RecursionError:
+        raise ImportRefused("The JSON is nested too deep to be an export.") from None
+    except ValueError:
+        raise ImportRefused("The JSON has a number that is too long to read.") from None
+
+
+def flatten(item: Mapping[str, Any], depth: int = 3) -> dict[str, Any]:
+    """Flatten nested objects by joining their keys with dots; lists stay values."""
+    flat: dict[str, Any] = {}
+    for key, value in item.items():
+        if isinstance(value, dict) and depth > 0:
+            flat[str(key)] = value
+            for inner, inner_value in flatten(value, depth - 1).items():
+                flat[f"{key}.{inner}"] = inner_value
+        else:
+            flat[str(key)] = value
+    return flat
+
+
+def object_table(items: Sequence[Any] | Iterator[tuple[int, Any]], first: Sequence[Any] = ()) -> Table:
+    """Make a table of JSON objects: one row an object, one column a key (nested keys joined with dots).
+
+    Args:
+        items: the objects, or pairs (line, object) as they stream.
+        first: with a stream, the objects whose keys name the columns.
+    """
+    streaming = not isinstance(items, Sequence)
+    sample = list(first) if streaming else list(items)
+    headers: dict[str, str] = {}
+    for item in sample[:5000]:
+        if isinstance(item, dict):
+            for key in flatten(item):
+                headers.setdefault(header_key(key), key)
+        if len(headers) > _MAX_COLUMNS:
+            raise ImportRefused(
+                f"The JSON objects have more than {_MAX_COLUMNS:,} different keys: this is not a usage export."
+            )
+    keys = tuple(headers)
+    index = {key: i for i, key in enumerate(keys)}
+
+    def body() -> Iterator[tuple[int, list[Any] | str]]:
+        pairs: Iterator[tuple[int, Any]] = items if streaming else iter(enumerate(sample, 1))  # type: ignore[assignment]
+        for number, item in pairs:
+            if not isinstance(item, dict):
+                yield number, "is not an object"
+                continue
+            cells: list[Any] = [None] * len(keys)
+            for key, value in flatten(item).items():
+                at = index.get(header_key(key))
+                if at is not None:
+                    cells[at] = value
+            yield number, cells
+
+    return Table(tuple(headers.values()), keys, body(), nested=True)
+
+
+def json_cell(value: object) -> dict[str, Any]:
+    """Read a cell that holds a JSON object (or is one already); {} if it does not."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, str) and value.lstrip()[:1] == "{" and len(value) < 100_000:
+        try:
+            loaded = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+        return loaded if isinstance(loaded, dict) else {}
+    return {}
+
+
+def label(value: object, default: str) -> str:
+    """Give a cell's text or a default."""
+    return text_of(value) or default
