@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ from calculators.numbers import plain
 from calculators.profile import FLAT, decode_weights
 from calculators.records import Figure, Model, Offer, System
 from calculators.scenario import AMOUNT_OF, SPECS, Problem, Scenario
-from calculators.serverless import PriceNow, effective_price, with_overrides
+from calculators.serverless import PriceNow, effective_price, price_warnings, with_overrides
 from calculators.sizing import sizing_inputs
 
 CATALOGUE_FIELDS = (
@@ -26,9 +26,6 @@ CATALOGUE_FIELDS = (
     "usd_per_cny",
 )
 """Scenario fields that stand for a figure of data/ while they are empty, and can be pinned by a link."""
-
-STALE_PRICE_DAYS = 90
-"""A price that was last checked longer ago is warned of."""
 
 PRICE_FIELDS = ("input_usd_per_mtok", "cached_input_usd_per_mtok", "cache_write_usd_per_mtok", "output_usd_per_mtok")
 
@@ -228,7 +225,7 @@ def resolve(
         scenario: what a person chose.
         catalog: the records of data/.
         pins: catalogue figures that a link carries; they replace today's figures of the same name.
-        today: day of the reader, to warn of old prices; None does not warn.
+        today: day of the reader, to warn of old prices; None is the day of the data.
 
     Raises:
         UnresolvedError: an unknown id, an empty amount, or a figure that neither scenario nor catalogue has.
@@ -239,11 +236,9 @@ def resolve(
     pinned = {name: value for name, value in (pins or {}).items() if not isinstance(value, str)}
     numbers, used = _catalogue_numbers(scenario, system, catalog, pinned)
     weights, warnings = _week(scenario, catalog)
-    offers = _offers(scenario, catalog, model, pins or {}, numbers.get("usd_per_cny"), as_of, weights)
+    offers = _offers(scenario, catalog, model, pins or {}, numbers.get("usd_per_cny"), as_of, weights, today or as_of)
     used += offers.used
     warnings = [*model.warnings, *offers.warnings, *warnings, *_workload_warnings(scenario, model)]
-    if today is not None:
-        warnings += _stale_warnings(offers, today)
     inputs = _inputs(scenario, catalog, model, system, offers, numbers, weights)
     used += _chosen(scenario)
     return Resolved(
@@ -330,6 +325,7 @@ def _offers(
     rate: float | None,
     as_of: dt.date,
     weights: Sequence[float],
+    day: dt.date,
 ) -> _Offers:
     """Choose both offers and price them: typed prices first, then the link's, then the list's."""
     pinned = {name: value for name, value in pins.items() if not isinstance(value, str)}
@@ -363,7 +359,7 @@ def _offers(
         used += [] if figure is None else [_figure_used("usd_per_cny", figure)]
     for label, price, offer in (("baseline", base_price, baseline), ("alternative", alt_price, alternative)):
         mine = typed if label == "baseline" else frozenset()
-        lines, told = _offer_lines(label, price, offer, scenario, mine, model, as_of)
+        lines, told = _offer_lines(label, price, offer, scenario, mine, model, day)
         used += lines
         warnings += told
     if scenario.batch_share > 0 and base_batch is None:
@@ -378,38 +374,23 @@ def _offer_lines(
     scenario: Scenario,
     typed: frozenset[str],
     model: Model,
-    as_of: dt.date,
+    day: dt.date,
 ) -> tuple[list[Used], list[str]]:
     """The four prices of an offer with their source, and what a reader should know of them."""
     if offer is None:
         return [], [f"No serverless offer of {model.name} is known, so there is no comparison with one."]
     if price is None:
-        return [], [f"{label} {offer.id} has no known price on {as_of}: it is 'unpriced' and enters no total."]
+        return [], [f"{label} {offer.id} has no known price on {day}: it is 'unpriced' and enters no total."]
     used = []
     for name in PRICE_FIELDS:
         line = _price_line(label, name, price, offer)
         if name in typed:
             line = Used(line.name, line.title, line.value, line.unit, "scenario", "typed in", "", "user")
         used.append(line)
-    warnings = list(price.warnings)
-    if price.cached_is_missing and scenario.cached_share > 0 and "cached_input_usd_per_mtok" not in typed:
-        warnings.append(f"{offer.id} lists no cached price: cached input is charged in full.")
-    if price.is_free:
-        warnings.append(f"{offer.id} is a free tier: a break-even against it means nothing.")
+    # a missing cached price matters only where something is cached
+    asked = price if scenario.cached_share > 0 else replace(price, cached_is_missing=False)
+    warnings = list(price_warnings(asked, day))
     return used, warnings
-
-
-def _stale_warnings(offers: _Offers, today: dt.date) -> list[str]:
-    """Prices that nobody has looked at for a while."""
-    warnings = []
-    for offer, price in ((offers.baseline, offers.baseline_price), (offers.alternative, offers.alternative_price)):
-        if offer is not None and price is not None and price.checked is not None:
-            days = (today - price.checked).days
-            if days > STALE_PRICE_DAYS:
-                warnings.append(
-                    f"The price of {offer.id} was last checked {days} days ago ({price.checked}): check it."
-                )
-    return warnings
 
 
 def _week(scenario: Scenario, catalog: Catalog) -> tuple[tuple[float, ...], list[str]]:
