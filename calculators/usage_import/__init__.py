@@ -22,7 +22,7 @@ from calculators.usage_import.bench import (
     runs_of,
 )
 from calculators.usage_import.blocks import parse_blocks
-from calculators.usage_import.documents import DOCUMENT_FORMATS, note_pages, plain_rows
+from calculators.usage_import.documents import DOCUMENT_FORMATS, buckets, note_pages, plain_rows
 from calculators.usage_import.errors import ImportRefused
 from calculators.usage_import.files import (
     MAX_BYTES,
@@ -249,6 +249,9 @@ def _read_json(
                 shape.read(documents, into)
                 note_pages(documents, into)
                 return _finish(into, source, catalog)
+    found = buckets(documents)
+    if found and not any(bucket.get("results", bucket.get("result")) for bucket in found) and kind != "generic":
+        raise ImportRefused("The report has time buckets but not one result: nothing was used in its time.")
     items = plain_rows(documents)
     table = object_table(items)
     if kind == "generic":

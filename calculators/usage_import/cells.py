@@ -61,6 +61,55 @@ _SYMBOLS: Final = {
     "₹": "INR",
     "chf": "CHF",
 }
+_CODES: Final = frozenset(
+    {
+        "USD",
+        "EUR",
+        "GBP",
+        "CNY",
+        "JPY",
+        "CHF",
+        "INR",
+        "AUD",
+        "CAD",
+        "NZD",
+        "SEK",
+        "NOK",
+        "DKK",
+        "PLN",
+        "CZK",
+        "HUF",
+        "BRL",
+        "MXN",
+        "ZAR",
+        "KRW",
+        "SGD",
+        "HKD",
+        "TWD",
+        "TRY",
+        "ILS",
+        "AED",
+        "SAR",
+        "THB",
+    }
+)
+_MONEY: Final = Decimal(10) ** 13
+"""Largest plausible amount of money in one cell."""
+
+_SYMBOLS: Final = {
+    "$": "USD",
+    "us$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "cn¥": "CNY",
+    "rmb": "CNY",
+    "元": "CNY",
+    "₹": "INR",
+    "chf": "CHF",
+}
+_CODES: Final = frozenset(
+    "USD EUR GBP CNY JPY CHF INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR KRW SGD HKD TWD TRY ILS AED SAR THB".split()
+)
 _MONEY: Final = re.compile(
     r"^(?P<open>\()?(?P<s1>[-+])?\s*(?P<c1>[A-Za-z]{2,3}\$?|[A-Za-z]{0,2}[$€£¥₹元])?\s*(?P<s2>[-+])?\s*"
     r"(?P<n>\d[\d.,'\u2019 ]*(?:[eE][-+]?\d{1,4})?|[.,]\d+(?:[eE][-+]?\d{1,4})?)\s*(?P<s3>-)?\s*"
@@ -185,9 +234,9 @@ def money_of(value: object, mark: DecimalMark = ".") -> Money | None:
             raise CellError(f"{shown(text)} is not an amount")
         negative = "-" in signs or bool(match["open"])
         named = (match["c1"] or match["c2"] or "").lower()
-        currency = _SYMBOLS.get(
-            named, named.upper() if len(named) == 3 and named.isalpha() else "¥" if "¥" in named else ""
-        )
+        currency = _SYMBOLS.get(named) or (named.upper() if named.upper() in _CODES else "¥" if "¥" in named else "")
+        if named and not currency:
+            raise CellError(f"{shown(text)} has a currency or unit that is not known")
         number = _decimal(_plain_number(match["n"].strip(), mark), text)
         return _bounded(-number if negative else number, currency, text)
     return _bounded(_decimal(text, text), "", text)

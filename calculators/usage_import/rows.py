@@ -13,13 +13,14 @@ from calculators.usage_import.cells import (
     count_of,
     header_key,
     instant_of,
+    iso_day,
     money_of,
     number_of,
     text_of,
     token_kind,
     token_scale,
 )
-from calculators.usage_import.errors import CellError, ImportRefused
+from calculators.usage_import.errors import CellError, ImportRefused, shown
 from calculators.usage_import.files import Table, json_cell
 from calculators.usage_import.usage import Billing, Collector, split_input
 
@@ -1142,6 +1143,7 @@ GENERIC_FIELDS: Final[Mapping[str, str]] = {
     "cache_write_tokens": "Tokens written to the cache (5 minutes)",
     "cache_write_1h_tokens": "Tokens written to the cache (1 hour)",
     "output_tokens": "Output tokens, reasoning inside",
+    "total_tokens": "Total tokens (only to check whether cached ones are inside)",
     "requests": "Requests",
     "cost": "Cost",
     "currency": "Currency",
@@ -1282,6 +1284,7 @@ _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
         "输出tokens",
         "输出",
     ),
+    "total_tokens": ("total_tokens", "tokens_total", "totaltokens", "gesamttokens", "tokens_gesamt"),
     "requests": (
         "requests",
         "request_count",
@@ -1370,6 +1373,18 @@ def guess_columns(table: Table) -> dict[str, str]:
     return found
 
 
+def _header_scale(header: str) -> int:
+    """Tell the unit of a token column from its name: 'Input tokens (K)', 'Tokens in Mio' or 'output_mtok'."""
+    low = header.lower()
+    if re.search(r"[(\[]\s*(m|mm|mio\.?|millions?|mtok|m tokens?)\s*[)\]]|\bin (millions|mio)|_mtok$|_millions$", low):
+        return 1_000_000
+    if re.search(
+        r"[(\[]\s*(k|tsd\.?|thousands?|tausend|ktok|k tokens?|1k|1000)\s*[)\]]|\bin (thousands|tsd)|_ktok$", low
+    ):
+        return 1_000
+    return 1
+
+
 def generic_is_enough(columns: Mapping[str, str]) -> bool:
     """Say whether a mapping has what a report needs: input and output tokens, or cost, or requests with a time."""
     tokens = ("input_tokens" in columns or "new_input_tokens" in columns) and "output_tokens" in columns
@@ -1430,19 +1445,42 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
     def cell(name: str) -> int | None:
         return places.get(name)
 
+    cents = 100 if cost_at is not None and re.search(r"(?i)\bcents?\b|_cents?$", table.headers[cost_at]) else 1
+    if cents == 100:
+        into.units.append("cents, divided by 100")
+    scales = {name: _header_scale(table.headers[at]) for name, at in places.items() if name.endswith("_tokens")}
+    for name, scale in scales.items():
+        if scale > 1:
+            into.note(f"{table.headers[places[name]]} counts in units of {scale:,}; it was multiplied.")
+
+    def tokens(row: list[Any], name: str) -> int | None:
+        if scales.get(name, 1) == 1:
+            return c.count(row, cell(name))
+        number = c.number(row, cell(name))
+        if number is not None and number < 0:
+            raise CellError(f"{shown(number)} is a negative count")
+        return None if number is None else _as_tokens("new", number * scales[name])["new"]
+
     def one(line: int, row: list[Any]) -> None:
         nonlocal assumed
         when, stop = c.instant(row, cell("time")), c.instant(row, cell("end_time"))
-        given, new_only = c.count(row, cell("input_tokens")), c.count(row, cell("new_input_tokens"))
-        h, w5, w1 = (
-            c.count(row, cell(f)) for f in ("cached_input_tokens", "cache_write_tokens", "cache_write_1h_tokens")
-        )
-        o, n, money = c.count(row, cell("output_tokens")), c.count(row, cell("requests")), c.money(row, cost_at)
+        if stop is None and when is not None and re.fullmatch(r"\d{4}[-/.]\d{1,2}", c.text(row, cell("time"))):
+            # A row of a month, not of its first day.
+            stop = Instant((when.epoch_s // 86400 + 32) * 86400, False)
+            stop = instant_of(iso_day(stop.epoch_s)[:8] + "01")
+        given, new_only = tokens(row, "input_tokens"), tokens(row, "new_input_tokens")
+        h, w5, w1 = (tokens(row, f) for f in ("cached_input_tokens", "cache_write_tokens", "cache_write_1h_tokens"))
+        o, total = tokens(row, "output_tokens"), tokens(row, "total_tokens")
+        n, money = c.count(row, cell("requests")), c.money(row, cost_at)
         if given is None and new_only is None and o is None and n is None and money is None:
             into.cover(when, stop, _daily(when))
             return
         writes = None if w5 is None and w1 is None else (w5 or 0) + (w1 or 0)
-        new = new_only if new_only is not None else split_input(given, h, writes, inside=True)
+        new = (
+            new_only
+            if new_only is not None
+            else split_input(given, h, writes, inside=True, output=o, grand_total=total)
+        )
         name = c.text(row, cell("model"))
         currency = _currency(money, c.text(row, cell("currency")), default_currency)
         if money is not None and not currency:
@@ -1457,7 +1495,7 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
             write_1h=w1,
             output=o,
             requests=n,
-            spend=money.amount if money else None,
+            spend=money.amount / cents if money else None,
             currency=currency or "USD",
             billing=billing_of(name, c.text(row, cell("provider"))),
             daily=_daily(when),

@@ -279,7 +279,9 @@ class Collector:
         self._last = -math.inf
         self._last_known_end = False
         self._days: set[int] = set()
-        self._wide: list[tuple[float, float]] = []
+        self._wide_first = math.inf
+        self._wide_last = -math.inf
+        self._wide_days: set[int] = set()
         self._grid = _HOUR
         self._shifted_days = False
 
@@ -433,14 +435,18 @@ class Collector:
             self._undated += 1
             return -1
         start = when.epoch_s
-        stop = end.epoch_s if end is not None else None
-        if stop is not None and stop <= start:
-            stop = None
+        stop = end.epoch_s if end is not None and end.epoch_s > start else None
         if daily and stop is None:
             start -= start % _DAY
             stop = start + _DAY
-        self._first = min(self._first, start)
+        if stop is not None and stop - start > 28 * _HOUR:
+            # A row of many days (a purchase, a monthly charge) says nothing of the time that daily rows cover.
+            self._wide_first, self._wide_last = min(self._wide_first, start), max(self._wide_last, stop)
+            self._wide_days.update(range(int(start // _DAY), min(math.ceil(stop / _DAY), int(start // _DAY) + 1500)))
+            bucket = int(start // _HOUR) * _HOUR
+            return bucket - bucket % self._grid
         at = start
+        self._first = min(self._first, start)
         if stop is None:
             if start >= self._last:
                 self._last, self._last_known_end = start, False
@@ -449,13 +455,10 @@ class Collector:
             if stop >= self._last:
                 self._last, self._last_known_end = stop, True
             self._narrowest = width if self._narrowest is None else min(self._narrowest, width)
-            if 20 * _HOUR <= width <= 28 * _HOUR:
+            if width >= 20 * _HOUR:
                 at = start + width / 2
                 self._shifted_days = self._shifted_days or start % _DAY != 0
-            elif width > 28 * _HOUR:
-                self._wide.append((start, stop)) if len(self._wide) < 10_000 else None
-        if stop is None or stop - start <= 28 * _HOUR:
-            self._days.add(int(at // _DAY))
+        self._days.add(int(at // _DAY))
         if len(self._clock) < 3:
             self._clock.add(start % _DAY)
         if start % _HOUR:
@@ -545,7 +548,7 @@ class Collector:
             tuple(self.refused),
             tuple(self.notes),
             tuple(dict.fromkeys(self.units)),
-            "hour" if hourly else "day" if self._first < math.inf else "none",
+            "hour" if hourly else "day" if self._dated else "none",
             rows,
             models,
             totals,
@@ -559,12 +562,18 @@ class Collector:
             tuple(self.questions),
         )
 
+    @property
+    def _dated(self) -> bool:
+        return self._first < math.inf or self._wide_first < math.inf
+
     def _hourly(self) -> bool:
         if self._grid == _DAY or self._first == math.inf:
             return False
+        if self.relative:
+            return True
         if self._narrowest is not None:
             return self._narrowest <= _HOUR
-        return self.relative or self.per_request or len(self._clock) > 1
+        return len(self._clock) > 1 or (self.per_request and self._clock != {0.0})
 
     def _period(self, bucket: int, hourly: bool) -> str:
         if bucket < 0:
@@ -625,50 +634,35 @@ class Collector:
         return exact_offer(name, self.provider, self.candidates.get(name, ()), catalog)
 
     def _coverage(self, hourly: bool) -> Coverage:
-        if self._first == math.inf:
-            return Coverage(
-                None, None, None, None, None, None, "The file has no dates: say how long a time it covers.", True, True
+        if not self._dated:
+            sentence = "The file has no dates: say how long a time it covers."
+            return Coverage(None, None, None, None, None, None, sentence, True, True)
+        first, last, days, known_end = self._first, self._last, self._days, self._last_known_end
+        if first == math.inf:
+            first, last, days, known_end = self._wide_first, self._wide_last, self._wide_days, True
+        elif self._wide_days:
+            self.note(
+                "Some rows cover many days (purchases or monthly charges); the time covered is that of the other rows."
             )
-        first, last = self._first, self._last
-        days = set(self._days)
-        if self._wide and not self._days:
-            for start, stop in self._wide:
-                days.update(range(int(start // _DAY), math.ceil(stop / _DAY)))
-                if len(days) > 40_000:
-                    break
-        elif self._wide:
-            first = min(self._days) * _DAY if not hourly else first
-            last = (max(self._days) + 1) * _DAY
-            if not self.relative:
-                self.note(
-                    "Some rows cover many days (purchases or monthly charges); the time covered is that "
-                    "of the other rows."
-                )
         if hourly:
-            stop = last
-            if not self._last_known_end and self._on_the_hour and not self.per_request:
-                stop = last + _HOUR
-        elif self._narrowest is not None and self._last_known_end:
+            buckets_without_end = not known_end and self._on_the_hour and not self.per_request
+            stop = last + _HOUR if buckets_without_end else last
+        elif known_end:
             stop = last
         else:
             first -= first % _DAY
             stop = last - last % _DAY + _DAY
-        seconds = stop - first
-        hours = seconds / _HOUR if seconds > 0 else None
+        hours = (stop - first) / _HOUR if stop > first else None
         scale = HOURS_PER_MONTH / hours if hours else None
         spanned = int((stop - 1e-6) // _DAY) - int(first // _DAY) + 1
         if self._shifted_days and hours:
             spanned = max(1, round(hours / 24))
-        with_data = len(days)
         under = hours is None or hours < 23.999
         short = hours is None or hours < 28 * 24 - 0.001
-        sentence = _sentence(hours, scale, with_data, spanned, self.relative)
+        sentence = _sentence(hours, scale, len(days), spanned, self.relative)
         if self.relative:
             return Coverage(None, None, None, None, hours, scale, sentence, short, under)
-        shown_last = stop if self._last_known_end or not hourly else last
-        return Coverage(
-            iso_second(first), iso_second(shown_last), with_data, spanned, hours, scale, sentence, short, under
-        )
+        return Coverage(iso_second(first), iso_second(stop), len(days), spanned, hours, scale, sentence, short, under)
 
     def _profile(self, hourly: bool, coverage: Coverage) -> tuple[tuple[float, ...] | None, str]:
         if self.relative:
@@ -737,7 +731,7 @@ def _span(hours: float | None) -> str:
     if hours < 1:
         return f"{hours * 60:.0f} minutes" if hours * 60 >= 2 else f"{hours * 3600:.0f} seconds"
     if hours < 48:
-        return f"{hours:.0f} hours" if hours != 1 else "1 hour"
+        return f"{_figures(hours)} hours" if hours != 1 else "1 hour"
     return f"{hours / 24:.0f} days" if abs(hours / 24 - round(hours / 24)) < 0.05 else f"{hours / 24:.1f} days"
 
 
@@ -876,7 +870,7 @@ def _mix(
     mean_input: int | None,
 ) -> None:
     given, out, requests = sums.input_tokens, sums.output_tokens, sums.requests
-    if given is None or out is None or not given + out:
+    if given is None or out is None or given < 0 or out < 0 or not given + out:
         ask.append("The file has no input and output tokens: give the mean request.")
         return
     if requests:
@@ -902,7 +896,7 @@ def _mix(
             fields[name] = max(1, round(mean))
             why[name] = f"Mean {word} {mean:,.1f} tokens {basis}."
     if given:
-        if sums.cached_input_tokens is None:
+        if sums.cached_input_tokens is None or not 0 <= sums.cached_input_tokens <= given:
             ask.append(
                 "The file does not say how much input was cached: give the cached share; until then all of it is new."
             )
