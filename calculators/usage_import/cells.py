@@ -107,9 +107,6 @@ _SYMBOLS: Final = {
     "₹": "INR",
     "chf": "CHF",
 }
-_CODES: Final = frozenset(
-    "USD EUR GBP CNY JPY CHF INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR KRW SGD HKD TWD TRY ILS AED SAR THB".split()
-)
 _MONEY: Final = re.compile(
     r"^(?P<open>\()?(?P<s1>[-+])?\s*(?P<c1>[A-Za-z]{2,3}\$?|[A-Za-z]{0,2}[$€£¥₹元])?\s*(?P<s2>[-+])?\s*"
     r"(?P<n>\d[\d.,'\u2019 ]*(?:[eE][-+]?\d{1,4})?|[.,]\d+(?:[eE][-+]?\d{1,4})?)\s*(?P<s3>-)?\s*"

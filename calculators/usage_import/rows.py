@@ -998,7 +998,7 @@ def read_aws_cur(table: Table, into: Collector) -> None:
         tokens = _as_tokens(kind, number * scale) if kind and scale and number is not None and number >= 0 else {}
         ai = bool(tokens) or bool(_AI_SERVICES.search(" ".join((c.text(row, code), named, kind_text))))
         stem = re.sub(r"^[A-Z]{2,4}\d?-", "", kind_text)
-        name = (_cloud_model(stem) if tokens and "MP:" not in stem else "") or named or c.text(row, code)
+        name = (_cloud_model(stem) if ai and kind and "MP:" not in stem else "") or named or c.text(row, code)
         return {
             "when": when,
             "end": stop,
