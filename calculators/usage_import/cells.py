@@ -93,20 +93,6 @@ _CODES: Final = frozenset(
         "THB",
     }
 )
-_MONEY: Final = Decimal(10) ** 13
-"""Largest plausible amount of money in one cell."""
-
-_SYMBOLS: Final = {
-    "$": "USD",
-    "us$": "USD",
-    "€": "EUR",
-    "£": "GBP",
-    "cn¥": "CNY",
-    "rmb": "CNY",
-    "元": "CNY",
-    "₹": "INR",
-    "chf": "CHF",
-}
 _MONEY: Final = re.compile(
     r"^(?P<open>\()?(?P<s1>[-+])?\s*(?P<c1>[A-Za-z]{2,3}\$?|[A-Za-z]{0,2}[$€£¥₹元])?\s*(?P<s2>[-+])?\s*"
     r"(?P<n>\d[\d.,'\u2019 ]*(?:[eE][-+]?\d{1,4})?|[.,]\d+(?:[eE][-+]?\d{1,4})?)\s*(?P<s3>-)?\s*"
