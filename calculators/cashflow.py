@@ -100,7 +100,8 @@ class FlowTerms:
         growth = np.log1p(self.demand_growth_per_year)[..., None] / MONTHS_PER_YEAR
         m = np.asarray(months, dtype=float) if np.any(growth != 0) else np.zeros(1)
         demand = self.demand_requests_per_month[..., None] * np.exp(growth * m)
-        load = np.divide(demand, cap, out=np.zeros(np.broadcast_shapes(demand.shape, cap.shape)), where=cap > 0)
+        with np.errstate(over="ignore"):  # more than can be written is 'as much as they can take', which infinity means
+            load = np.divide(demand, cap, out=np.zeros(np.broadcast_shapes(demand.shape, cap.shape)), where=cap > 0)
         return np.asarray(cap * used_share(self.weights, self.rented_share[..., None], load))
 
     def price_level(self, months: npt.ArrayLike) -> Array:
@@ -161,8 +162,12 @@ def _first_zero(cumulative: Array, start: Array, first_month: int) -> Array:
 
 
 def _without_capex(capex: Array, saving: Array, months: Array) -> Array:
-    """Nothing was paid: 0 where the first month saves, never where it does not."""
-    return np.where(capex > 0, months, np.where(saving > 0, 0.0, np.inf))
+    """Where nothing was paid: 0 if the first month saves, never if it saves exactly nothing.
+
+    A fleet that loses money at first has its losses to pay back, so the months found hold for it too.
+    """
+    owes = (capex > 0) | (saving < 0)
+    return np.where(owes, months, np.where(saving > 0, 0.0, np.inf))
 
 
 def evaluate_flow(terms: FlowTerms, *, extend: bool = True) -> Flow:
@@ -219,6 +224,12 @@ def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Ar
     cumulative = np.array(last, dtype=float)
     flat = terms.take(pending)
     pending[pending] = cumulative[pending] + _most_still_to_come_usd(flat, horizon[pending] * 1.0) >= 0
+    if not pending.any():
+        return payback
+    flat = terms.take(pending)
+    if not np.any(flat.demand_growth_per_year != 0) and not np.any(flat.interest_usd(horizon[pending][:, None]) > 0):
+        payback[pending] = _geometric_payback(flat, cumulative[pending], horizon[pending] * 1.0)
+        return payback
     for start in range(0, NEVER_MONTHS, _BLOCK):
         if not pending.any():
             break
@@ -236,23 +247,62 @@ def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Ar
     return payback
 
 
+def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Array:
+    """Payback in months after ``begin`` where the volume no longer changes and no interest is left.
+
+    With the value v of month ``begin`` before running cost O and the monthly price factor p, n more months add
+    v (1 - p^n) / (1 - p) - O n, or (v - O) n at p = 1. For p <= 1 the sum rises until the month's value falls below O,
+    for p > 1 it turns upward once, so in both cases whole months are bisected up to the last that can help.
+    """
+    running = terms.running_usd_per_month
+    value = terms.operating_saving_usd(begin[:, None])[:, 0] + running
+    level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
+    moving = level != 0
+    rate = np.where(moving, level, 1.0)
+
+    def after(n: Array) -> Array:
+        months = np.where(moving, np.expm1(rate * n) / np.expm1(rate), n)
+        return np.asarray(cumulative + value * months - running * n)
+
+    most = NEVER_MONTHS - begin
+    falls = (level < 0) & (running > 0) & (value > running)
+    ratio = np.where(falls, running / np.where(value > 0, value, 1.0), 1.0)
+    paying = np.floor(np.divide(np.log(ratio), np.where(falls, level, -1.0))) + 1.0
+    high = np.maximum(np.where(falls, np.minimum(most, paying), most), 0.0)
+    reached = after(high) >= 0
+    low = np.zeros_like(high)
+    while bool(np.any(high - low > 1)):
+        middle = np.floor(0.5 * (low + high))
+        enough = after(middle) >= 0
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle)
+    before, at = after(high - 1.0), after(high)
+    part = np.divide(-before, at - before, out=np.zeros(at.shape), where=at > before)
+    return np.where(reached & (high > 0), begin + high - 1.0 + part, np.inf)
+
+
 def _most_still_to_come_usd(terms: FlowTerms, month: Array) -> Array:
-    """Upper bound of all savings from ``month`` on: machines full, no interest, stopped when they no longer pay.
+    """Upper bound of all savings from ``month`` on: no interest, stopped when they no longer pay.
+
+    The machines serve at most their capacity, and where the demand does not grow at most the demand of today.
 
     With a falling price (monthly factor p < 1) the months that still pay are n = ceil(ln(O / v) / ln p), and the sum is
     v (1 - p^n) / (1 - p) - O n, with v the month's value and O the running cost. Otherwise unbounded while v > O.
     """
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
-    full = terms.capacity_requests_per_month * terms.rented_share * terms.api_usd_per_request
+    most = terms.capacity_requests_per_month * terms.rented_share
+    most = np.where(terms.demand_growth_per_year > 0, most, np.minimum(most, terms.demand_requests_per_month))
+    full = most * terms.api_usd_per_request
     value = full * (1.0 - terms.licence_share) * np.exp(level * month)
     cost = terms.running_usd_per_month
     falls = level < 0
     pays = value > cost
-    ratio = np.divide(cost, value, out=np.ones(value.shape), where=value > 0)
+    ratio = np.divide(cost, value, out=np.ones(value.shape), where=pays)
     positive = falls & pays & (ratio > 0)
     n = np.ceil(np.divide(np.log(np.where(positive, ratio, 1.0)), np.where(falls, level, -1.0)))
-    p = np.exp(np.where(falls, level, -1.0))
-    decaying = value * np.where(positive, 1.0 - p**n, 1.0) / (1.0 - p) - np.where(positive, cost * n, 0.0)
+    # 1 - p and 1 - p^n by expm1: a price that falls by 1e-18 a year has p = 1 in floating point
+    fall = np.where(falls, level, -1.0)
+    decaying = value * np.where(positive, np.expm1(n * fall), -1.0) / np.expm1(fall) - np.where(positive, cost * n, 0.0)
     return np.where(falls, np.where(pays, decaying, 0.0), np.where(pays | (level > 0), np.inf, 0.0))
 
 

@@ -13,7 +13,7 @@ from calculators.numbers import NotANumberError, parse_number, plain
 from calculators.scenario import SPECS, VERSION, Problem, Scenario, from_values
 
 EMPTY: Final = "none"
-"""How a link writes an optional field that is empty although its default is not."""
+"""A word that reads as empty, where an empty text would be hard to see (a link writes just nothing)."""
 
 TEXT_PINS: Final = ("alternative",)
 """Pins that are ids, not figures."""
@@ -36,7 +36,7 @@ class Parsed:
 
 def _text(value: object) -> str:
     if value is None:
-        return EMPTY
+        return ""
     if isinstance(value, float | int) and not isinstance(value, bool):
         return plain(float(value))
     return str(value)
@@ -65,8 +65,10 @@ def read_value(name: str, text: str) -> object:
     stripped = text.strip()
     if spec.optional and stripped.lower() in ("", EMPTY):
         return None
-    if spec.options or spec.widget in ("text", "choice", "hidden"):
+    if spec.options:
         return stripped
+    if spec.widget in ("text", "choice", "hidden"):
+        return text  # the record strips it, by the same rule for a link, a file and a widget
     if name == "system_count" and stripped.lower() == "auto":
         return "auto"
     number = parse_number(stripped)
@@ -92,21 +94,49 @@ def read_values(pairs: Iterable[tuple[str, str]]) -> tuple[Scenario, tuple[Probl
     return scenario, (*problems, *more)
 
 
-def _pins(text: str) -> tuple[tuple[tuple[str, float | str], ...], bool]:
-    """Pins from 'name:number,name:text'; a pin of a known text ('alternative') stays text."""
-    pins: list[tuple[str, float | str]] = []
+def _pin_bounds(name: str) -> tuple[float, float, bool] | None:
+    """Bounds of a pinned figure, those of the field that it stands for; None for a name that links do not carry."""
+    if name == "output_tokens_per_s":  # of all machines together
+        return 0.0, 1e13, True
+    if name == "system_count":  # what 'auto' chose
+        return 0.0, 10_000.0, False
+    field = name
+    for prefix in ("baseline_", "alternative_", "batch_"):
+        field = field.removeprefix(prefix)
+    spec = SPECS.get(field)
+    if spec is None or not spec.catalogue or spec.minimum is None or spec.maximum is None:
+        return None
+    return spec.minimum, spec.maximum, spec.exclusive_minimum
+
+
+def _pins(text: str) -> tuple[dict[str, float | str], list[Problem]]:
+    """Pins from 'name:number,name:text', held to the bounds of the fields; and what could not be used."""
+    pins: dict[str, float | str] = {}
+    problems: list[Problem] = []
     for part in text.split(","):
         name, _, value = part.partition(":")
-        if not name or not value:
-            return (), False
-        if name in TEXT_PINS:
-            pins.append((name, value))
+        if name in TEXT_PINS and value:
+            pins[name] = value
             continue
+        bounds = _pin_bounds(name)
         try:
-            pins.append((name, parse_number(value)))
+            number = parse_number(value)
         except NotANumberError:
-            return (), False
-    return tuple(pins), True
+            bounds = None
+        if bounds is None or name in pins:
+            told = f"The link's figure '{part[:40]}' could not be read; today's is used."
+            problems.append(Problem("pins", part[:40], told))
+            continue
+        low, high, exclusive = bounds
+        if number < low or number > high or (exclusive and number == low):
+            told = (
+                f"The link's figure {name[:40]} is {plain(number)}; it must be {'above' if exclusive else 'at least'} "
+                f"{low:,.12g} and at most {high:,.12g}. Today's is used."
+            )
+            problems.append(Problem("pins", part[:40], told))
+            continue
+        pins[name] = number
+    return pins, problems
 
 
 def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
@@ -138,7 +168,7 @@ def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
     meta = {name: value for name, value in reversed(pairs) if name in META}
     version: int | None = None
     if "v" in meta:
-        if meta["v"].isascii() and meta["v"].isdigit() and 1 <= int(meta["v"][:9]) <= VERSION:
+        if meta["v"] in map(str, range(1, VERSION + 1)):
             version = int(meta["v"])
         else:
             problems.append(
@@ -149,12 +179,9 @@ def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
                     f"{VERSION}; its fields were read as version {VERSION}.",
                 )
             )
-    pins: tuple[tuple[str, float | str], ...] = ()
+    pins: dict[str, float | str] = {}
     if meta.get("pins"):
-        pins, clean = _pins(meta["pins"])
-        if not clean:
-            problems.append(
-                Problem("pins", meta["pins"][:40], "The figures in the link could not be read; today's are used.")
-            )
+        pins, unread = _pins(meta["pins"])
+        problems += unread
     scenario, more = read_values((n, t) for n, t in pairs if n not in META and n not in _IGNORED)
-    return Parsed(scenario, (*problems, *more), version, meta.get("release", "")[:40] or None, pins)
+    return Parsed(scenario, (*problems, *more), version, meta.get("release", "")[:40] or None, tuple(pins.items()))

@@ -3,7 +3,9 @@
 import datetime as dt
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +21,7 @@ from calculators.ownership import CostLine
 from calculators.resolve import Resolved, pins_of, resolve
 from calculators.scenario import SPECS, VERSION, Scenario
 from calculators.texts import Language
+from calculators.uncertainty import Uncertainty, summarise
 from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
 from calculators.verdict import payback_of, reason_text, verdict
 
@@ -51,6 +54,12 @@ UNITS_BY_SUFFIX: Final = (
 """Unit of a result by the end of its name; the first that fits."""
 
 
+COUNT_PIN: Final = "system_count"
+"""Name under which a link carries the number of machines that 'auto' chose."""
+
+NO_UNCERTAINTY: Final = MappingProxyType({"payback_days": None, "probability_pays_back": None, "tornado": None})
+"""What the JSON says where there is no payback."""
+
 RATE_PIN: Final = "output_tokens_per_s"
 """Name under which a link carries the throughput that its result rested on."""
 
@@ -78,6 +87,7 @@ class Report:
     release: str
     link: str
     auto: bool
+    catalog: Catalog = field(repr=False, compare=False)
 
     @property
     def inputs(self) -> Inputs:
@@ -89,27 +99,45 @@ class Report:
         """Evidence level of the throughput."""
         return str(self.result.sizing.evidence)
 
-    def sentences(self, language: Language = "en", **more: Any) -> tuple[str, ...]:
-        """The verdict in a language; ``more`` goes to `verdict` (band, fragile)."""
-        return verdict(self.resolved, self.result, self.even, language, auto=self.auto, **more)
+    @cached_property
+    def uncertainty(self) -> Uncertainty | None:
+        """Draws, probabilities and tornado; None where there is no payback to be unsure of."""
+        return None if self.status is None else summarise(self.resolved, self.result, self.catalog)
+
+    def sentences(self, language: Language = "en") -> tuple[str, ...]:
+        """The verdict in a language, with the likely range of the payback and the two inputs it hangs on."""
+        unsure = self.uncertainty
+        return verdict(
+            self.resolved,
+            self.result,
+            self.even,
+            language,
+            auto=self.auto,
+            band=None if unsure is None else unsure.band(),
+            fragile=None if unsure is None else unsure.fragile(language),
+        )
 
     def schedule(self) -> Schedule:
         """The cash flow by month."""
-        return schedule(_scalar(self.result.terms))
+        return schedule(scalar_terms(self.result.terms))
+
+    def alternative_schedule(self) -> Schedule:
+        """The cash flow by month against the alternative offer."""
+        return schedule(scalar_terms(self.result.alternative_terms))
 
     def irr_per_year(self) -> float | None:
         """Yearly internal rate of return of the money that moves, or None."""
         return _irr(self.result.terms) if self.status is not None else None
 
 
-def _scalar(terms: FlowTerms) -> FlowTerms:
+def scalar_terms(terms: FlowTerms) -> FlowTerms:
     """Terms with every number as a zero-dimensional array."""
     values: dict[str, Any] = {k: np.asarray(v).reshape(()) for k, v in vars(terms).items() if k != "weights"}
     return replace(terms, **values)
 
 
 def _irr(terms: FlowTerms) -> float | None:
-    terms = _scalar(terms)
+    terms = scalar_terms(terms)
     start = -float(terms.capex_usd) + float(terms.principal_usd)
     return irr_per_year(np.concatenate(([start], schedule(terms).cash_usd)))
 
@@ -127,19 +155,19 @@ def build_report(
     """
     resolved = resolve(scenario, catalog, pins, today)
     result = evaluate(resolved.inputs)
-    pinned_rate = (pins or {}).get(RATE_PIN)
-    rate = float(result.sizing.output_tokens_per_s)
-    if isinstance(pinned_rate, float) and pinned_rate > 0 and rate > 0 and scenario.system_count != "auto":
-        # the link's throughput, through the factor that every question about throughput uses
-        resolved = replace(resolved, inputs=replace(resolved.inputs, throughput_factor=pinned_rate / rate))
-        result = evaluate(resolved.inputs, sizing=result.sizing)
     hybrid = hybrid_curve(resolved.inputs, result)
     auto = scenario.system_count == "auto"
+    pinned = {name: value for name, value in (pins or {}).items() if isinstance(value, float)}
     if auto:
-        count = hybrid.best_count if hybrid is not None else max(int(result.sizing.min_systems), 1)
-        inputs = replace(resolved.inputs, system_count=float(count))
+        best = hybrid.best_count if hybrid is not None else max(int(result.sizing.min_systems), 1)
+        inputs = replace(resolved.inputs, system_count=pinned.get(COUNT_PIN, float(best)))
         resolved = replace(resolved, inputs=inputs)
         result = evaluate(inputs)
+    rate = float(result.sizing.output_tokens_per_s)
+    if pinned.get(RATE_PIN, 0.0) > 0 and rate > 0:
+        # the link's throughput, through the factor that every question about throughput uses
+        resolved = replace(resolved, inputs=replace(resolved.inputs, throughput_factor=pinned[RATE_PIN] / rate))
+        result = evaluate(resolved.inputs, sizing=result.sizing)
     even = break_even(resolved.inputs, result)
     told = []
     horizon = scenario.horizon_months
@@ -170,6 +198,7 @@ def build_report(
         release=catalog.release,
         link=encode(scenario, catalog.release, _pins(resolved, result)),
         auto=auto,
+        catalog=catalog,
     )
 
 
@@ -178,6 +207,8 @@ def _pins(resolved: Resolved, result: Result) -> dict[str, float | str]:
     rate = float(result.sizing.output_tokens_per_s * np.asarray(resolved.inputs.throughput_factor))
     if rate > 0:
         pins[RATE_PIN] = rate
+    if resolved.scenario.system_count == "auto":
+        pins[COUNT_PIN] = float(np.asarray(resolved.inputs.system_count))
     return pins
 
 
@@ -388,16 +419,8 @@ def to_json(report: Report) -> dict[str, Any]:
             "hardware_usd": number(even.hardware_usd),
             "reachable": even.reachable,
         },
-        "uncertainty": _uncertainty(report, warnings),
+        "uncertainty": NO_UNCERTAINTY if report.uncertainty is None else report.uncertainty.to_json(),
         "warnings": warnings,
         "sources": [asdict(u) for u in report.resolved.used],
     }
     return {key: jsonable(value) for key, value in data.items()}
-
-
-def _uncertainty(report: Report, warnings: list[str]) -> dict[str, Any]:
-    if report.status is None:
-        warnings.append("There is no payback, so there is no uncertainty of it.")
-    else:
-        warnings.append("Uncertainty is not computed yet.")
-    return {"payback_days": None, "probability_pays_back": None, "tornado": None}

@@ -13,7 +13,7 @@ from calculators.numbers import plain
 from calculators.profile import FLAT, decode_weights
 from calculators.records import Figure, Model, Offer, System
 from calculators.scenario import AMOUNT_OF, SPECS, Problem, Scenario
-from calculators.serverless import PriceNow, effective_price, price_warnings, with_overrides
+from calculators.serverless import PriceNow, effective_price, price_in_force, price_warnings, with_overrides
 from calculators.sizing import sizing_inputs
 
 CATALOGUE_FIELDS = (
@@ -179,15 +179,15 @@ def _needed(scenario: Scenario, name: str) -> bool:
     }[name]
 
 
-def _price_line(label: str, name: str, price: PriceNow, offer: Offer) -> Used:
-    value = getattr(price, name)
+def _price_line(label: str, name: str, price: PriceNow, offer: Offer, input_tokens: float) -> Used:
+    value = getattr(price_in_force(price, input_tokens), name)
     note = price.note
     if name == "cached_input_usd_per_mtok" and price.cached_is_missing:
         note = "no cached price is listed: charged in full"
     source = f"{offer.id}: {price.source} {price.source_url}".strip()
     return Used(
         f"{label}_{name}",
-        f"{label.capitalize()}: {SPECS[name].title.lower()}",
+        f"{label.replace('_', ' ').capitalize()}: {SPECS[name].title.lower()}",
         float(value),
         "USD/Mtok",
         "catalogue",
@@ -332,6 +332,7 @@ def _offers(
     baseline = _known_offer("baseline", scenario.baseline, catalog)
     base_price, base_batch = _priced(baseline, catalog, as_of, rate, weights)
     base_price, typed = _with_prices(base_price, scenario, pinned, baseline)
+    base_batch = _pinned_price("baseline_batch", base_batch, pinned)
     alternative: Offer | None
     if scenario.alternative is not None:
         alternative = _known_offer("alternative", scenario.alternative, catalog)
@@ -347,9 +348,8 @@ def _offers(
             cached_share=scenario.cached_share,
         )
     alt_price, alt_batch = _priced(alternative, catalog, as_of, rate, weights)
-    alt_pins = {name: pinned.get(f"alternative_{name}") for name in PRICE_FIELDS}
-    if alt_price is not None and any(v is not None for v in alt_pins.values()):
-        alt_price = with_overrides(alt_price, **alt_pins)
+    alt_price = _pinned_price("alternative", alt_price, pinned)
+    alt_batch = _pinned_price("alternative_batch", alt_batch, pinned)
     used: list[Used] = []
     warnings: list[str] = []
     if scenario.usd_per_cny is None and any(
@@ -362,9 +362,29 @@ def _offers(
         lines, told = _offer_lines(label, price, offer, scenario, mine, model, day)
         used += lines
         warnings += told
+    if scenario.batch_share > 0:
+        for label, price, offer in (
+            ("baseline_batch", base_batch, catalog.batch_offer(baseline)),
+            ("alternative_batch", alt_batch, None if alternative is None else catalog.batch_offer(alternative)),
+        ):
+            if price is not None and offer is not None:
+                used += [_price_line(label, name, price, offer, _paid_input(label, scenario)) for name in PRICE_FIELDS]
     if scenario.batch_share > 0 and base_batch is None:
         warnings.append(f"{baseline.id} lists no batch price: the batch share pays the standard price.")
     return _Offers(baseline, alternative, base_price, base_batch, alt_price, alt_batch, tuple(used), tuple(warnings))
+
+
+def _paid_input(label: str, scenario: Scenario) -> float:
+    """Input tokens of a mean request as that offer counts them."""
+    return scenario.input_tokens * (scenario.token_ratio if label.startswith("alternative") else 1.0)
+
+
+def _pinned_price(label: str, price: PriceNow | None, pinned: Mapping[str, float]) -> PriceNow | None:
+    """A listed price with the link's figures in its place."""
+    figures = {name: pinned.get(f"{label}_{name}") for name in PRICE_FIELDS}
+    if price is None or all(value is None for value in figures.values()):
+        return price
+    return with_overrides(price, **figures)
 
 
 def _offer_lines(
@@ -383,7 +403,7 @@ def _offer_lines(
         return [], [f"{label} {offer.id} has no known price on {day}: it is 'unpriced' and enters no total."]
     used = []
     for name in PRICE_FIELDS:
-        line = _price_line(label, name, price, offer)
+        line = _price_line(label, name, price, offer, _paid_input(label, scenario))
         if name in typed:
             line = Used(line.name, line.title, line.value, line.unit, "scenario", "typed in", "", "user")
         used.append(line)
@@ -586,9 +606,18 @@ _PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "power_kw": ("system",),
         "rent_usd_per_accelerator_hour": ("system",),
         "output_tokens_per_s": _SIZED_BY,
+        "system_count": tuple(name for name in SPECS if name != "title"),
         "alternative": ("model", "alternative"),
-        **{f"baseline_{name}": ("baseline",) for name in PRICE_FIELDS},
-        **{f"alternative_{name}": ("model", "alternative") for name in PRICE_FIELDS},
+        **{
+            f"{label}_{name}": (*chosen, "input_tokens", "token_ratio")
+            for label, chosen in (
+                ("baseline", ("baseline",)),
+                ("baseline_batch", ("baseline",)),
+                ("alternative", ("model", "alternative")),
+                ("alternative_batch", ("model", "alternative")),
+            )
+            for name in PRICE_FIELDS
+        },
     }
 )
 

@@ -215,6 +215,15 @@ def _step(price: PriceNow, threshold: float) -> PriceNow | TierNow:
     return step
 
 
+def price_in_force(price: PriceNow, input_tokens: float) -> PriceNow | TierNow:
+    """Prices that a request with this much input pays: those of the highest long-context tier below it."""
+    step: PriceNow | TierNow = price
+    for tier in price.tiers:
+        if input_tokens > tier.above_input_tokens:
+            step = tier
+    return step
+
+
 def effective_price(
     offer: Offer,
     on: dt.date,

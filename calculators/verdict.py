@@ -192,6 +192,8 @@ def _band_text(band: Band, language: Language) -> str:
     low = duration_text(band.low_days, language)
     if math.isinf(band.high_days):
         return text("verdict.band_open", language, low=low)
+    if band.high_days < 730:  # both in days: the unit once
+        low = f"{band.low_days:,.0f}"
     return text("verdict.band", language, low=low, high=duration_text(band.high_days, language))
 
 
