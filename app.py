@@ -1,0 +1,57 @@
+"""The app's shell: page settings, navigation, inputs; each page is a thin file in app_pages/."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from app_pages import _inputs as inputs
+from calculators.catalog import CatalogError, load_catalog
+from calculators.texts import text
+
+PAGES = (
+    ("decision", ":material/balance:"),
+    ("capacity", ":material/speed:"),
+    ("machines", ":material/dns:"),
+    ("costs", ":material/receipt_long:"),
+    ("risk", ":material/casino:"),
+    ("claims", ":material/fact_check:"),
+    ("usage", ":material/upload_file:"),
+    ("evidence", ":material/menu_book:"),
+)
+
+st.set_page_config(page_title="Self-hosting economics", page_icon=":material/balance:", layout="wide")
+
+
+def _login() -> None:
+    """Ask who it is where the deployment has set up OpenID Connect (.streamlit/deploy/README.md); else do nothing."""
+    if st.secrets.load_if_toml_exists() and "auth" in st.secrets and not st.user.is_logged_in:
+        st.title("Self-hosting economics")
+        st.button("Log in", on_click=st.login, type="primary")
+        st.stop()
+
+
+_login()
+try:
+    catalog = load_catalog()
+except CatalogError as error:
+    if not st.context.headers:  # the health check has no browser: it must fail
+        raise
+    st.error(f"The app cannot start: {error}")
+    st.stop()
+
+state = inputs.draw(catalog)
+page = st.navigation(
+    [
+        st.Page(
+            f"app_pages/{name}.py",
+            title=text(f"nav.{name}", state.language),
+            icon=icon,
+            url_path=name,
+            default=name == "decision",
+        )
+        for name, icon in PAGES
+        if (Path(__file__).parent / "app_pages" / f"{name}.py").exists()
+    ],
+    position="top",
+)
+page.run()

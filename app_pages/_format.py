@@ -1,0 +1,87 @@
+"""Numbers as people read them, in both languages; None becomes the word for 'unknown'. No Streamlit, no arithmetic."""
+
+import re
+
+from calculators.numbers import money, plain, share, three_digits, tokens
+from calculators.texts import Language, duration_text, text
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]$<>#~:|])")
+
+
+def escape(words: str) -> str:
+    """Text that markdown shows as it is: what a person typed, and ids of offers."""
+    return _MARKDOWN.sub(r"\\\1", words)
+
+
+def unknown(language: Language) -> str:
+    """The word for a figure that nobody knows."""
+    return text("ui.unknown", language)
+
+
+def usd(value: float | None, language: Language) -> str:
+    """'600,000 USD'."""
+    return unknown(language) if value is None else money(value)
+
+
+def usd_per_mtok(value: float | None, language: Language) -> str:
+    """'1.04 USD/M'."""
+    return unknown(language) if value is None else f"{three_digits(value)} USD/M"
+
+
+def token_count(value: float | None, language: Language) -> str:
+    """'22.0 B'."""
+    return unknown(language) if value is None else tokens(value)
+
+
+def fraction(value: float | None, language: Language) -> str:
+    """'75 %'."""
+    return unknown(language) if value is None else share(value)
+
+
+def rate(value: float | None, language: Language, unit: str = "tokens/s") -> str:
+    """'1,240 tokens/s'."""
+    return unknown(language) if value is None else f"{three_digits(value)} {unit}"
+
+
+def size(value: float | None, language: Language) -> str:
+    """'1,561 GB', decimal gigabytes."""
+    return unknown(language) if value is None else f"{value / 1e9:,.0f} GB"
+
+
+def payback(status: str | None, days: float | None, language: Language) -> str:
+    """'232 days', 'never', 'at once' or 'unknown'."""
+    if status is None:
+        return unknown(language)
+    if status in ("pays_back", "beyond_horizon") and days is not None:
+        return duration_text(days, language)
+    return text(f"payback.{status}", language)
+
+
+def days_or_never(days: float, language: Language) -> str:
+    """'232 days', or 'never' for infinity."""
+    return text("payback.never", language) if days == float("inf") else duration_text(days, language)
+
+
+def field_text(name: str, value: object) -> str:
+    """A scenario value as its input field shows it: '5 %', '8,192', '' for empty."""
+    from calculators.scenario import SPECS
+
+    spec = SPECS[name]
+    if value is None:
+        return ""
+    if isinstance(value, bool | str):
+        return str(value)
+    assert isinstance(value, int | float)
+    if spec.widget == "share":
+        return f"{plain(round(value * 100, 10))} %"
+    return f"{int(value):,}" if value == int(value) else plain(float(value))
+
+
+def figure(value: float | str, unit: str) -> str:
+    """A figure of the list of sources: all its digits, separators, shares as per cent."""
+    if isinstance(value, str):
+        return value
+    if unit in ("share", "share/year"):
+        return f"{plain(round(value * 100, 6))} %" + ("/year" if unit == "share/year" else "")
+    shown = f"{int(value):,}" if value == int(value) else f"{value:,.6g}"
+    return f"{shown} {unit}".strip()

@@ -1,0 +1,447 @@
+"""Scenario fields as widgets bound to the address bar: the only module that touches session state.
+
+One direction: the browser fills the widgets from the link, the widgets' texts become a Scenario, the Scenario a Report.
+Nothing is written back but by the browser. Every field is drawn on every page, so the address bar is always complete.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import streamlit as st
+
+from app_pages import _format as fmt
+from calculators import link, views
+from calculators.catalog import Catalog
+from calculators.numbers import money, tokens
+from calculators.report import Report, build_report
+from calculators.resolve import UnresolvedError, check_ids, live_pins
+from calculators.scenario import AMOUNT_OF, GROUPS, SPECS, Problem, Scenario
+from calculators.texts import LANGUAGES, Language, catalogue, text
+
+CHOICES = ("model", "system", "baseline", "alternative")
+"""Fields whose options are ids of data/."""
+
+PRESET_FIELDS = ("input_tokens", "output_tokens", "cached_share", "accepted_tokens_per_step")
+FIRST = {
+    "run": ("model",),
+    "pay": ("baseline", "demand"),
+    "buy": ("system", "system_count", "utilization"),
+}
+"""The inputs that matter first, under the question that each answers; the amount of the demand joins 'pay'."""
+
+_STATE, _LINK, _PINS, _RELEASE, _GUIDE, _TOLD = "_state", "_link", "_pins", "_release", "_guide", "_told"
+_IDENTITY: dict[str, Any] = {"bind": "query-params"}
+
+
+@dataclass(frozen=True)
+class State:
+    """What a page needs: the scenario, its report (None where a sentence says why not), what to tell, the language."""
+
+    catalog: Catalog
+    scenario: Scenario
+    report: Report | None
+    language: Language
+    problems: tuple[Problem, ...] = ()
+    stopped: str = ""
+    moved: "Moved | None" = None
+    first_visit: bool = False
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A link was made with other data: the answer then and the answer with today's data."""
+
+    release: str
+    then: Report
+    now: Report
+
+
+def current() -> State:
+    """The state of this run, for pages; app.py has drawn the inputs before a page runs."""
+    return cast(State, st.session_state[_STATE])
+
+
+# ---------------------------------------------------------------------------------------------------- reading the link
+
+
+def _open_link(catalog: Catalog) -> Scenario:
+    """Read the address once a session; later runs get the scenario that was read, ids of data/ only."""
+    if _LINK in st.session_state:
+        return cast(Scenario, st.session_state[_LINK])
+    names = list(st.query_params)
+    pairs = [(name, value) for name in names for value in st.query_params.get_all(name)[-1:]]
+    parsed = link.parse(pairs)
+    twice = tuple(
+        Problem(name[:60], "", text("link.twice", "en", name=name[:60]))
+        for name in names
+        if len(st.query_params.get_all(name)) > 1
+    )
+    scenario, unknown = check_ids(parsed.scenario, catalog)
+    # a text that is no number stays in its field, which tells about it as long as it stands there
+    untyped = [p for p in parsed.problems if p.field not in SPECS or not _is_text(p.field)]
+    st.session_state[_LINK] = scenario
+    st.session_state[_TOLD] = (*untyped, *unknown, *twice)
+    st.session_state[_PINS] = dict(parsed.pins)
+    st.session_state[_RELEASE] = parsed.release or ""
+    st.session_state[_GUIDE] = not any(name in SPECS for name in names)
+    _preset_what_widgets_cannot_read(scenario, dict(pairs))
+    return scenario
+
+
+def _is_text(name: str) -> bool:
+    spec = SPECS[name]
+    return not spec.options and name not in CHOICES and spec.widget != "slider"
+
+
+def _preset_what_widgets_cannot_read(scenario: Scenario, raw: Mapping[str, str]) -> None:
+    """A slider reads '0.6' but not '60 %', a box an id but not its alias: give it the value that was understood."""
+    for name in raw:
+        if name in SPECS and not _is_text(name) and getattr(scenario, name) != SPECS[name].default:
+            value = getattr(scenario, name)
+            if raw[name] != str(value):
+                st.session_state[name] = value
+
+
+# ---------------------------------------------------------------------------------------------------------- callbacks
+
+
+def _assign(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        st.session_state[name] = value
+
+
+def _reset(names: Iterable[str]) -> None:
+    _assign({name: _shown_default(name) for name in names if name in st.session_state})
+
+
+def _apply_preset(catalog: Catalog, preset_id: str) -> None:
+    preset = catalog.presets[preset_id]
+    _assign({name: fmt.field_text(name, getattr(preset, name)) for name in PRESET_FIELDS})
+
+
+def apply_values(values: Mapping[str, object]) -> None:
+    """Button callback of pages: put values (scenario field -> number or text) into the inputs."""
+    _assign({n: fmt.field_text(n, v) if _is_text(n) else v for n, v in values.items() if n in SPECS})
+
+
+def dismiss_guide() -> None:
+    """Button callback: the first visit's questions are not shown again in this session."""
+    st.session_state[_GUIDE] = False
+
+
+def use_todays_data() -> None:
+    """Button callback: forget the figures that the link carried."""
+    st.session_state[_PINS] = {}
+
+
+def dismiss_problems() -> None:
+    """Button callback: what the link held and could not be used has been read."""
+    st.session_state[_TOLD] = ()
+
+
+# ------------------------------------------------------------------------------------------------------------ widgets
+
+
+def _shown_default(name: str) -> Any:
+    default = SPECS[name].default
+    return fmt.field_text(name, default) if _is_text(name) else default
+
+
+def field_title(name: str, language: Language) -> str:
+    """Title of a field in the language."""
+    return SPECS[name].title if language == "en" else text(f"field_title.{name}", language)
+
+
+def field_help(name: str, language: Language) -> str:
+    """What a field means, one or two sentences."""
+    return SPECS[name].help if language == "en" else text(f"field_help.{name}", language)
+
+
+@dataclass
+class _Drawer:
+    """Draws fields and collects their texts."""
+
+    catalog: Catalog
+    language: Language
+    linked: Scenario
+    standings: Mapping[str, views.Standing] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+
+    def t(self, key: str, **places: object) -> str:
+        return text(key, self.language, **places)
+
+    def value(self, name: str) -> Any:
+        """What the widget holds or, before it was ever drawn, what the link says."""
+        if name in st.session_state:
+            return st.session_state[name]
+        linked = getattr(self.linked, name)
+        return fmt.field_text(name, linked) if _is_text(name) else linked
+
+    def is_changed(self, name: str) -> bool:
+        value = self.value(name)
+        if not _is_text(name):
+            return bool(value != SPECS[name].default)
+        try:
+            return link.read_value(name, str(value)) != SPECS[name].default
+        except ValueError:
+            return True
+
+    def label(self, name: str) -> str:
+        unit = SPECS[name].unit.removeprefix("share").lstrip("/")
+        if SPECS[name].unit in ("share/year", "share"):
+            unit = "%/year" if unit == "year" else ""
+        words = field_title(name, self.language) + (f" ({unit})" if unit else "")
+        return f"{words} :blue-badge[{self.t('field.changed')}]" if name in self.changed else words
+
+    def help(self, name: str) -> str:
+        words = [field_help(name, self.language)]
+        standing, spec = self.standings.get(name), SPECS[name]
+        if standing is not None:
+            shown = fmt.figure(standing.value, standing.unit)
+            words.append(
+                self.t(
+                    "field.source" if spec.default is None else "field.source_default",
+                    value=shown,
+                    source=standing.source,
+                    date=standing.date,
+                )
+            )
+        elif spec.default not in (None, ""):
+            words.append(self.t("field.default", value=_shown_default(name)))
+        return fmt.escape(" ".join(words))
+
+    def placeholder(self, name: str) -> str:
+        standing = self.standings.get(name)
+        if SPECS[name].default is not None or not SPECS[name].catalogue:
+            return self.t("field.empty")
+        if name in views.catalogue_fields():
+            if standing is None:
+                return self.t("field.no_figure")
+            return self.t("field.catalogue", value=fmt.figure(standing.value, standing.unit))
+        return self.t(f"field.empty_{name}") if f"field.empty_{name}" in catalogue() else SPECS[name].catalogue
+
+    def draw(self, name: str) -> None:
+        """One field: its widget, its text, and one sentence under it where the text cannot be used."""
+        if self.is_changed(name):
+            self.changed.add(name)
+        if not _is_text(name):
+            value = self._choice(name)
+            self.texts[name] = link.EMPTY if value is None else str(value)
+            return
+        typed = st.text_input(
+            self.label(name),
+            value=_shown_default(name),
+            key=name,
+            help=self.help(name),
+            placeholder=self.placeholder(name),
+            max_chars=SPECS[name].maximum and 60 or 200,
+            **_IDENTITY,
+        )
+        self.texts[name] = typed or ""
+        if name in self.changed:
+            for problem in link.read_values([(name, self.texts[name])])[1]:
+                st.caption(f":red[{fmt.escape(self.problem(problem))}]")
+
+    def problem(self, problem: Problem) -> str:
+        """A problem with what to do about it."""
+        spec = SPECS.get(problem.field)
+        hint = self.t("field.share_hint") if spec is not None and spec.widget == "share" else ""
+        return f"{problem.message} {hint}".strip()
+
+    def _choice(self, name: str) -> Any:
+        spec = SPECS[name]
+        common: dict[str, Any] = {"label": self.label(name), "key": name, "help": self.help(name), **_IDENTITY}
+        if spec.widget == "slider":
+            return st.slider(
+                min_value=spec.minimum,
+                max_value=spec.maximum,
+                value=spec.default,
+                step=spec.step,
+                format="percent",
+                **common,
+            )
+        options = spec.options or _options(self.catalog, name)
+        index = None if spec.default is None else options.index(spec.default)
+        value = st.selectbox(options=options, index=index, placeholder=self.placeholder(name), **common)
+        caption = self._caption(name, value)
+        if caption:
+            st.caption(caption)
+        return value
+
+    def _caption(self, name: str, value: str | None) -> str:
+        """Full name and key figures of what an id stands for."""
+        if value is None:
+            return ""
+        if SPECS[name].options:
+            return fmt.escape(self.t(f"choice.{name}_{value}".replace("-", "_")))
+        if name == "model" and value in self.catalog.models:
+            model = self.catalog.models[value]
+            return fmt.escape(
+                self.t(
+                    "field.model_caption",
+                    name=model.name,
+                    params=tokens(model.total_params.value),
+                    size=fmt.size(model.weights_bytes.value, self.language),
+                )
+            )
+        if name == "system" and value in self.catalog.systems:
+            return fmt.escape(self._system_caption(value))
+        price = views.offer_price(self.catalog, value)
+        if price is None:
+            return self.t("field.unpriced")
+        return fmt.escape(
+            self.t(
+                "field.offer_caption",
+                input=f"{float(price.input_usd_per_mtok):,.4g}",
+                cached=f"{float(price.cached_input_usd_per_mtok):,.4g}",
+                output=f"{float(price.output_usd_per_mtok):,.4g}",
+                date=price.effective_from or price.checked or self.t("ui.unknown"),
+            )
+        )
+
+    def _system_caption(self, value: str) -> str:
+        system = self.catalog.systems[value]
+        chip = self.catalog.accelerators[system.accelerator]
+        price = self.t("ui.unknown") if system.hardware_usd is None else money(system.hardware_usd.value)
+        return self.t(
+            "field.system_caption",
+            name=system.name,
+            count=system.accelerators,
+            chip=chip.name,
+            memory=fmt.size(chip.memory_usable_bytes.value, self.language),
+            price=price,
+        )
+
+
+def _options(catalog: Catalog, name: str) -> tuple[str, ...]:
+    if name == "model":
+        return tuple(catalog.models)
+    if name == "system":
+        return tuple(catalog.systems)
+    near = SPECS["model"].default
+    rank = {
+        offer.id: (offer.weights_class != near, not offer.is_frontier_baseline, offer.service_tier != "standard", i)
+        for i, offer in enumerate(catalog.offers.values())
+    }
+    return tuple(sorted(catalog.offers, key=lambda offer_id: rank[offer_id]))
+
+
+# ------------------------------------------------------------------------------------------------------------ sidebar
+
+
+def _language() -> Language:
+    """The language chosen, at first the browser's."""
+    locale = (st.context.locale or "en").lower()
+    default = "zh" if locale.startswith("zh") else "en"
+    chosen = st.segmented_control(
+        "Language / 语言",
+        list(LANGUAGES),
+        default=default,
+        key="lang",
+        label_visibility="collapsed",
+        help="English / 简体中文",
+        **_IDENTITY,
+    )
+    return cast(Language, chosen or default)
+
+
+def _reset_button(label: str, names: Iterable[str], key: str) -> None:
+    st.button(label, key=key, on_click=_reset, args=(tuple(names),), type="tertiary", icon=":material/undo:")
+
+
+def _first(drawer: _Drawer, catalog: Catalog) -> None:
+    t = drawer.t
+    for question, names in FIRST.items():
+        st.markdown(f"**{t(f'guide.{question}')}**")
+        for name in names:
+            drawer.draw(name)
+        if question == "pay":
+            amount = AMOUNT_OF.get(drawer.texts["demand"])
+            if amount:
+                drawer.draw(amount)
+        if question == "run":
+            with st.popover(t("field.presets"), width="stretch", icon=":material/tune:"):
+                st.caption(t("field.presets_help"))
+                for preset_id, preset in catalog.presets.items():
+                    st.button(
+                        t(f"preset.{preset_id}".replace("-", "_")),
+                        key=f"_preset_{preset_id}",
+                        help=fmt.escape(f"{t(f'preset_help.{preset_id}'.replace('-', '_'))} {preset.source}"),
+                        on_click=_apply_preset,
+                        args=(catalog, preset_id),
+                        width="stretch",
+                    )
+
+
+def _more(drawer: _Drawer) -> None:
+    """All other fields in closed groups, each with its way back."""
+    drawn = set(drawer.texts)
+    for group in list(GROUPS)[1:]:
+        names = [n for n, spec in SPECS.items() if spec.group == group and n not in drawn and spec.widget != "hidden"]
+        if group == "demand":
+            names += [n for n in AMOUNT_OF.values() if n not in drawn]
+            names += ["profile_weights"] if drawer.value("profile_weights") else []
+        if group == "finance":
+            names += ["title"]
+        with st.expander(drawer.t(f"group.{group}"), key=f"_group_{group}"):
+            for name in names:
+                drawer.draw(name)
+            here = [n for n in names if n in drawer.changed]
+            if here:
+                _reset_button(drawer.t("field.reset_group"), here, f"_reset_{group}")
+
+
+def _sidebar(catalog: Catalog, linked: Scenario) -> _Drawer:
+    with st.sidebar:
+        language = _language()
+        drawer = _Drawer(catalog, language, linked)
+        drawer.standings = views.standings(catalog, drawer.value("system"), drawer.value("baseline"))
+        _first(drawer, catalog)
+        st.markdown(f"**{drawer.t('field.more')}**")
+        _more(drawer)
+        if drawer.changed:
+            names = ", ".join(field_title(n, language) for n in SPECS if n in drawer.changed)
+            st.caption(drawer.t("field.changed_list", names=fmt.escape(names)))
+            _reset_button(drawer.t("field.reset_all"), drawer.changed, "_reset_all")
+    return drawer
+
+
+def draw(catalog: Catalog) -> State:
+    """Draw all inputs, answer the scenario and keep the state for the page."""
+    linked = _open_link(catalog)
+    drawer = _sidebar(catalog, linked)
+    scenario, field_problems = link.read_values(drawer.texts.items())
+    scenario, id_problems = check_ids(scenario, catalog)
+    problems = tuple(dict.fromkeys((*st.session_state[_TOLD], *field_problems, *id_problems)))
+    pins = live_pins(st.session_state[_PINS], linked, scenario)
+    report, stopped, moved = None, "", None
+    today = dt.date.today()
+    try:
+        report = build_report(scenario, catalog, pins, today)
+        if pins:
+            now = build_report(scenario, catalog, None, today)
+            if views.has_moved(report, now):
+                moved = Moved(st.session_state[_RELEASE], report, now)
+    except UnresolvedError as error:
+        stopped = str(error)
+    state = State(
+        catalog=catalog,
+        scenario=scenario,
+        report=report,
+        language=drawer.language,
+        problems=tuple(Problem(p.field, p.value, drawer.problem(p)) for p in problems),
+        stopped=stopped,
+        moved=moved,
+        first_visit=bool(st.session_state[_GUIDE]),
+    )
+    st.session_state[_STATE] = state
+    return state
+
+
+def button(label: str, callback: Callable[..., None], key: str, *args: Any, **options: Any) -> None:
+    """A button whose callback changes the inputs."""
+    st.button(label, key=key, on_click=callback, args=args, **options)

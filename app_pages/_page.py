@@ -1,0 +1,171 @@
+"""Parts that every page has: what to tell first, charts with a table twin, sources, downloads, sharing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from app_pages import _charts as charts
+from app_pages import _format as fmt
+from app_pages import _inputs as inputs
+from calculators.report import Report, cost_lines, to_json
+from calculators.texts import Language, text
+
+
+def t(key: str, /, **places: object) -> str:
+    """A text in the language of this session."""
+    return text(key, inputs.current().language, **places)
+
+
+def begin(title: str = "") -> tuple[inputs.State, Report]:
+    """Tell what has to be told, then hand over state and report; the page stops with one sentence without a report."""
+    state = inputs.current()
+    if title:
+        st.title(title)
+    if state.problems:
+        lines = "\n".join(f"- {fmt.escape(p.message)}" for p in state.problems)
+        with st.container(key="problems"):
+            st.warning(f"{t('page.not_used')}\n\n{lines}")
+            inputs.button(t("page.dismiss"), inputs.dismiss_problems, "_dismiss_problems", type="tertiary")
+    if state.moved is not None:
+        then, now = state.moved.then, state.moved.now
+        st.info(
+            t(
+                "page.moved",
+                date=state.moved.release or fmt.unknown(state.language),
+                then=fmt.payback(then.status, then.days, state.language),
+                now=fmt.payback(now.status, now.days, state.language),
+            )
+        )
+        inputs.button(t("page.use_today"), inputs.use_todays_data, "_use_today")
+    if state.report is None:
+        st.warning(fmt.escape(state.stopped))
+        st.stop()
+    assert state.report is not None
+    return state, state.report
+
+
+def finding(words: str, note: str = "") -> None:
+    """A chart's title: what it finds, and one line of how to read it."""
+    st.markdown(f"##### {words}")
+    if note:
+        st.caption(note)
+
+
+def chart(
+    fig: go.Figure,
+    key: str,
+    title: str,
+    alt: str,
+    columns: Mapping[str, Sequence[Any]],
+    note: str = "",
+) -> None:
+    """A chart under its finding, with a text alternative and, in a closed expander, the same numbers as a table."""
+    finding(title, note)
+    st.plotly_chart(fig, key=key, config=charts.CONFIG, alt=alt)
+    with st.expander(t("page.table"), key=f"{key}_table", on_change="rerun") as twin:
+        pass
+    if twin.open:
+        with twin:
+            table(columns, f"{key}_rows", alt)
+
+
+def table(columns: Mapping[str, Sequence[Any]], key: str, alt: str, **options: Any) -> None:
+    """A sortable table from named columns."""
+    st.dataframe(dict(columns), key=key, hide_index=True, alt=alt, **options)
+
+
+def notes(report: Report) -> None:
+    """What a reader should know of the figures, in a closed expander."""
+    data = to_json(report)
+    warnings = data["warnings"]
+    if warnings:
+        with st.expander(t("page.notes", n=len(warnings)), key="notes"):
+            st.markdown("\n".join(f"- {fmt.escape(w)}" for w in warnings))
+
+
+def sources(report: Report, language: Language) -> None:
+    """Every number that went into the answer with its source, and every cost line with its working."""
+    with st.expander(t("page.sources"), key="sources", on_change="rerun") as box:
+        pass
+    if not box.open:
+        return
+    with box:
+        st.markdown(f"**{t('page.working')}**")
+        lines = cost_lines(report)
+        table(
+            {
+                t("col.line"): [text_of_line(line["name"], language) for line in lines],
+                t("col.usd_per_month"): [fmt.usd(line["usd_per_month"], language) for line in lines],
+                t("col.formula"): [line["formula"] for line in lines],
+                t("col.source"): [line["source"] for line in lines],
+            },
+            "sources_lines",
+            t("page.working"),
+        )
+        st.markdown(f"**{t('page.figures')}**")
+        used = report.resolved.used
+        table(
+            {
+                t("col.figure"): [u.title for u in used],
+                t("col.value"): [fmt.figure(u.value, u.unit) for u in used],
+                t("col.origin"): [t(f"origin.{u.origin}") for u in used],
+                t("col.source"): [u.source for u in used],
+                t("col.date"): [u.date for u in used],
+                t("col.kind"): [u.kind for u in used],
+                t("col.note"): [u.note for u in used],
+            },
+            "sources_figures",
+            t("page.figures"),
+        )
+
+
+def text_of_line(name: str, language: Language) -> str:
+    """Name of a cost line in the language."""
+    slug = "".join(c if c.isalnum() else "_" for c in name.lower())
+    return text(f"line.{slug}", language)
+
+
+def _later(make: Callable[..., bytes], *args: Any) -> Callable[[], bytes]:
+    return lambda: make(*args)
+
+
+def share_and_downloads(report: Report, language: Language) -> None:
+    """The full link, and the files; a file is made when it is asked for."""
+    from calculators import exports
+
+    with st.container(horizontal=True, key="take_away"):
+        with st.popover(t("share.title"), icon=":material/link:"):
+            st.markdown(t("share.what", release=report.release))
+            st.code(permalink(report), language=None, wrap_lines=True)
+        files = (
+            ("csv", exports.csv_bytes, (report,), "text/csv", "csv"),
+            ("cash_flow", exports.cash_flow_csv_bytes, (report,), "text/csv", "csv"),
+            ("workbook", exports.workbook_bytes, (report,), _XLSX, "xlsx"),
+            ("html", exports.html_bytes, (report, language), "text/html", "html"),
+        )
+        for name, make, args, mime, ending in files:
+            st.download_button(
+                t(f"share.{name}"),
+                data=_later(make, *args),
+                file_name=f"self-hosting-{name.replace('_', '-')}.{ending}",
+                mime=mime,
+                key=f"_download_{name}",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+
+
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def permalink(report: Report) -> str:
+    """The complete link of the default page, absolute where the address is known."""
+    here = urlsplit(st.context.url or "")
+    pages = ("capacity", "machines", "costs", "risk", "claims", "usage", "evidence", "compare")
+    path = here.path.rstrip("/")
+    if path.rsplit("/", 1)[-1] in pages:
+        path = path.rsplit("/", 1)[0]
+    return urlunsplit((here.scheme, here.netloc, f"{path}/", report.link, ""))
