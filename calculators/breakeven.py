@@ -90,10 +90,9 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, bool]:
     """Served requests a month at break-even, and whether the machines can serve them at the planned utilization."""
     usable = float(result.terms.capacity_requests_per_month)
     api = float(result.baseline_usd_per_request)
-    movable = float(np.asarray(inputs.migratable_share)) or 1.0
 
     def demand(requests: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Inputs:
-        return replace(inputs, demand="requests", demand_amount=requests / movable, migratable_share=movable)
+        return replace(inputs, demand="requests", demand_amount=requests, migratable_share=1.0)
 
     if usable > 0:
         # the peak hours of an uneven week spill over, so the demand may have to be above the mean capacity

@@ -264,7 +264,10 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
         licence_usd_per_month=licence,
         opex_usd_per_month=opex,
         usd_per_month=month,
-        usd_per_mtok=np.divide(month_b, mtok_b, out=np.full(month_b.shape, np.nan), where=mtok_b > 0),
+        # dearer than 1e15 USD per million tokens means that next to nothing is served: no price, and no overflow
+        usd_per_mtok=np.divide(
+            month_b, mtok_b, out=np.full(month_b.shape, np.nan), where=(mtok_b > 0) & (mtok_b > month_b * 1e-15)
+        ),
         saving_usd_per_month=served * base_request - opex,
         alternative_saving_usd_per_month=served * alt_request - opex,
         extend=extend,

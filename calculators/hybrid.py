@@ -14,6 +14,7 @@ from calculators.evaluate import Inputs, Result, evaluate
 Array = npt.NDArray[np.float64]
 
 _MOST_POINTS = 400
+_MOST_SYSTEMS = 10_000
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,11 @@ def hybrid_curve(inputs: Inputs, result: Result) -> HybridCurve | None:
     usable = float(one.terms.capacity_requests_per_month) * float(one.terms.rented_share)
     movable = float(result.demand_requests_per_month) * float(np.asarray(inputs.migratable_share))
     peak = max(inputs.weights) if inputs.weights else 1.0
-    most = 1 if usable <= 0 else min(math.ceil(movable * peak / usable) + 1, 10_000)
+    most = 1
+    if usable > 0:  # the quotient of a huge demand and a tiny machine cannot be written: compare before dividing
+        most = max(_MOST_SYSTEMS // step, 1)
+        if movable * peak < usable * most:
+            most = min(math.ceil(movable * peak / usable) + 1, most)
     counts = np.unique(np.round(np.linspace(0, most, min(most + 1, _MOST_POINTS))))
     counts = counts * step
     many = evaluate(replace(inputs, system_count=counts), extend=False)

@@ -128,7 +128,8 @@ def _pins(text: str) -> tuple[dict[str, float | str], list[Problem]]:
             problems.append(Problem("pins", part[:40], told))
             continue
         low, high, exclusive = bounds
-        if number < low or number > high or (exclusive and number == low):
+        whole = name != "system_count" or number == int(number)
+        if number < low or number > high or (exclusive and number == low) or not whole:
             told = (
                 f"The link's figure {name[:40]} is {plain(number)}; it must be {'above' if exclusive else 'at least'} "
                 f"{low:,.12g} and at most {high:,.12g}. Today's is used."

@@ -19,6 +19,8 @@ _SUFFIX: Final = {
 _NUMBER: Final = re.compile(
     r"^([+-]?)([0-9][0-9.,' \u00a0\u202f_]*|[.,][0-9]+)(e[+-]?[0-9]{1,3})?\s*(k|m|bn|b|g|t|%|万|亿)?$"
 )
+_MAX_LENGTH: Final = 400
+"""Longest text that is read as a number; the smallest float in full, 0.000...5, has 326 characters."""
 _CURRENCY: Final = re.compile(r"^(usd|\$|us\$)\s*|\s*(usd|\$)$")
 
 
@@ -39,6 +41,8 @@ def parse_number(text: str) -> float:
         NotANumberError: with one sentence.
     """
     shown = text.strip()
+    if len(shown) > _MAX_LENGTH:  # the patterns below take quadratic time on a long text
+        raise NotANumberError(f"'{shown[:60]}...' is too long to be a number.")
     clean = _CURRENCY.sub("", shown.lower()).strip()
     match = _NUMBER.match(clean)
     if match is None:
@@ -59,10 +63,11 @@ def parse_number(text: str) -> float:
     if len(fraction) > 1 or (fraction and thousand in fraction[0]) or any(len(g) != 3 for g in groups[1:]):
         raise NotANumberError(f"'{shown[:60]}' is not a number; the separators do not fit. Write for example 1,234.5.")
     value = float(f"{sign}{''.join(groups) or '0'}.{fraction[0] if fraction else '0'}{exponent or ''}")
-    value *= _SUFFIX[suffix or ""]
+    if suffix:  # '75.3 %' is 0.753, not 0.7529999999999999; a number without suffix is kept to the last bit
+        value = float(f"{value * _SUFFIX[suffix]:.15g}")
     if not math.isfinite(value):
         raise NotANumberError(f"'{shown[:60]}' is too large to be a number here.")
-    return float(f"{value:.15g}")
+    return value
 
 
 def plain(value: float) -> str:
@@ -73,9 +78,11 @@ def plain(value: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Write a number with three significant digits and thousands separators: 1,240 or 0.0533."""
+    """Write a number with three significant digits and thousands separators: 1,240, 0.0533 or 1.2e-09."""
     if value == 0:
         return "0"
+    if abs(value) < 1e-6:
+        return f"{value:.3g}"
     digits = 2 - math.floor(math.log10(abs(value)))
     rounded = round(value, digits)
     if rounded and math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(value))):
@@ -101,7 +108,8 @@ def tokens(count: float) -> str:
 
 
 def _fixed_three(value: float) -> str:
-    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    """Three digits with trailing zeros; 9.996 rounds to 10.0, so the digits are counted after rounding."""
+    digits = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
     return f"{value:,.{min(digits, 2)}f}"
 
 

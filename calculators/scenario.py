@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 VERSION: Final = 1
 """Version of the scenario's fields, defaults and bounds; the link carries it as ``v``."""
@@ -303,6 +304,7 @@ class Scenario(BaseModel):
         title="Serverless alternative",
         group="api",
         widget="choice",
+        min_length=1,
         max_length=160,
         catalogue="cheapest standard offer of the same weights",
         help="A serverless offer of the open model to compare with too: moving there needs no hardware.",
@@ -382,7 +384,7 @@ class Scenario(BaseModel):
         group="api",
         step=0.005,
         catalogue="dated rate",
-        gt=0,
+        ge=0.001,
         le=10,
         help="Rate for offers priced in CNY.",
     )
@@ -447,7 +449,7 @@ class Scenario(BaseModel):
         group="serving",
         step=5,
         catalogue="no limit",
-        gt=0,
+        ge=0.001,
         le=100_000,
         help="Longest time per output token that users accept.",
     )
@@ -458,7 +460,7 @@ class Scenario(BaseModel):
         group="serving",
         step=1,
         catalogue="no limit",
-        gt=0,
+        ge=0.001,
         le=100_000,
         help="Longest time to first token that users accept.",
     )
@@ -738,9 +740,15 @@ class FieldSpec:
     minimum: float | None
     maximum: float | None
     exclusive_minimum: bool
+    min_length: int
+    max_length: int | None
     step: float | None
     scale: float
     catalogue: str
+
+
+def _length(info: FieldInfo, name: str) -> int | None:
+    return next((getattr(item, name) for item in info.metadata if hasattr(item, name)), None)
 
 
 def _spec(name: str) -> FieldSpec:
@@ -772,6 +780,8 @@ def _spec(name: str) -> FieldSpec:
         minimum=None if low is None else float(low),
         maximum=None if bounds.get("le") is None else float(bounds["le"]),
         exclusive_minimum="gt" in bounds,
+        min_length=int(_length(info, "min_length") or 0),
+        max_length=_length(info, "max_length"),
         step=schema["step"],
         scale=schema["scale"],
         catalogue=schema["catalogue"],
@@ -812,13 +822,13 @@ def _message(name: str, value: object, kind: str) -> str:
     if len(shown) > 80:
         shown = shown[:77] + "..."
     if spec is None:
-        return f"{name} is not a field of a scenario; see the list of fields in the README."
+        return f"{name[:80]} is not a field of a scenario; see the list of fields in the README."
     if spec.options:
         return f"{name} is {shown}; it must be one of {', '.join(spec.options)}."
     if name == "profile_weights":
         return "profile_weights must be 168 characters of A-Z, a-z, 0-9, - and _, one an hour of the week."
     if spec.minimum is None and spec.maximum is None:
-        return f"{name} is {shown}; it must be a text of an allowed length (at most 120 characters for the title)."
+        return f"{name} is {shown}; it must be a text of {spec.min_length} to {spec.max_length} characters."
     low = "" if spec.minimum is None else f"{'above' if spec.exclusive_minimum else 'at least'} {_limit(spec.minimum)}"
     high = "" if spec.maximum is None else f"at most {_limit(spec.maximum)}"
     noun = "a whole number" if spec.integer else "a number"
@@ -848,6 +858,8 @@ def from_values(values: Mapping[str, object]) -> tuple[Scenario, tuple[Problem, 
         if isinstance(value, str) and value.strip() == "" and SPECS[name].optional:
             checked = None
         try:
+            if isinstance(checked, bool):
+                raise ValueError("a yes or no is no field's value, and must not pass for 1 or 0")
             Scenario.model_validate({name: checked})
         except (ValidationError, ValueError, OverflowError) as error:
             kind = error.errors()[0]["type"] if isinstance(error, ValidationError) else "value"
