@@ -62,9 +62,8 @@ def read(files: list[Any], kind: str, catalog: Any) -> Found:
 def told(found: Found) -> None:
     """What was read, refused and assumed."""
     data = found.to_json_dict()
-    st.markdown(
-        f"**{fmt.escape(found.label)}** · {t('usage.rows', read=f'{found.rows_read:,}', refused=f'{found.rows_refused:,}')}"
-    )
+    counts = t("usage.rows", read=f"{found.rows_read:,}", refused=f"{found.rows_refused:,}")
+    st.markdown(f"**{fmt.escape(found.label)}** · {counts}")
     notes = [*(data.get("coverage", {}).get("sentence", ""),), *found.units, *found.notes]
     st.markdown("\n".join(f"- {fmt.escape(n)}" for n in notes if n))
     if found.refused:
@@ -76,7 +75,7 @@ def told(found: Found) -> None:
 def usage_table(found: usage.UsageReport) -> None:
     """Totals by model, to check against the bill."""
     rows = found.models
-    money = [", ".join(f"{v} {c}" for c, v in m["spend"].items()) for m in (r.amounts.to_json_dict() for r in rows)]
+    money = [", ".join(f"{v} {c}" for c, v in r.amounts.to_json_dict()["spend"].items()) for r in rows]
     columns = {
         t("usage.model"): [r.model or t("ui.unknown") for r in rows],
         t("usage.new"): [r.amounts.new_input_tokens for r in rows],

@@ -177,7 +177,7 @@ def _validate(args: argparse.Namespace, catalog: Catalog) -> str:
 
 
 def _import(args: argparse.Namespace, catalog: Catalog) -> str:
-    from calculators.usage_import import ImportRefused, read
+    from calculators.usage_import import ImportRefused, UsageReport, read
 
     path = Path(args.file)
     try:
@@ -190,10 +190,18 @@ def _import(args: argparse.Namespace, catalog: Catalog) -> str:
         found = read(data, path.name, args.kind, catalog=catalog)
     except ImportRefused as error:
         _fail(str(error))
-    shown = found.to_json_dict()
+    result = found.to_scenario_fields(catalog=catalog) if isinstance(found, UsageReport) else found.to_scenario_fields()
     if args.format == "json":
-        return _json(shown)
-    return _json(shown)
+        return _json({**found.to_json_dict(), "scenario": result["fields"], **{k: result[k] for k in _WHY}})
+    lines = [f"{found.label}: {found.rows_read:,} rows read, {found.rows_refused:,} refused"]
+    lines += [f"  line {r.line}: {r.why}" for r in found.refused]
+    lines += [f"{name} = {value}  ({result['explanations'].get(name, '')})" for name, value in result["fields"].items()]
+    lines += [f"note: {note}" for note in (*found.units, *found.notes)]
+    lines += [f"open: {question}" for question in result["unresolved"]]
+    return "\n".join(lines)
+
+
+_WHY = ("explanations", "unresolved")
 
 
 def _catalog(args: argparse.Namespace, catalog: Catalog) -> str:
