@@ -3,7 +3,7 @@
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -60,9 +60,28 @@ class Calibration:
         """Whether any measured point calibrates this accelerator class."""
         return any(s.class_id == class_id for s in self.sets)
 
+    def points_of_class(self, class_id: str) -> int:
+        """Measured points that calibrate this accelerator class."""
+        return max((s.n for s in self.sets if s.class_id == class_id and not s.engine), default=0)
+
     def knows_model(self, model_id: str, class_id: str) -> bool:
         """Whether a point of this model took part in a set of this class."""
         return any(s.class_id == class_id and model_id in s.models for s in self.sets)
+
+    def best_constants(self) -> Constants:
+        """The best value of every constant that any calibrated class reaches: an upper limit on speed elsewhere.
+
+        Floors and per-sequence costs are the lowest, shares of a peak the highest.
+        """
+        fitted = [s.constants for s in self.sets if s.n >= 4]
+        if not fitted:
+            return Constants.bound()
+        shares = {"e_bw", "e_kv", "e_dec", "e_pf", "e_link", "pipeline_fill", "merge"}
+        return Constants(
+            **{
+                f.name: (max if f.name in shares else min)(getattr(c, f.name) for c in fitted) for f in fields(Constants)
+            }
+        )
 
     def for_point(self, class_id: str, engine: str, era: str) -> ConstantSet:
         """Constants for a dated measurement: class, engine and half-year, else class and engine, else class.

@@ -277,6 +277,11 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
     concurrency = number(row.get("concurrency"))
     if not _ok(output):
         raise Unusable("no measured throughput of the whole machine")
+    cap = re.search(r"(?:cap|max_num_seqs)\s*(\d+)", f"{row.get('layout', '')}; {row.get('notes', '')}")
+    ttft = number(row.get("ttft_ms")) / 1e3
+    if cap and _ok(concurrency) and concurrency > int(cap.group(1)):
+        # The engine admits no more than the cap; the rest waits outside and is no load on the machine.
+        concurrency, ttft = float(cap.group(1)), NAN
     hit = number(row.get("prefix_cache_hit"))
     hit_text = row.get("prefix_cache_hit", "")
     cached = 0.0 if not math.isfinite(hit) else hit / 100 if "%" in hit_text or hit > 1 else hit
@@ -286,8 +291,6 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
         suspect = "marked SUSPECT in its notes"
     elif "dummy" in row.get("evidence", "").lower():
         suspect = "dummy weights"
-    elif "queueing" in notes.lower() and _ok(concurrency) and concurrency > 64:
-        suspect = "admission cap below the offered concurrency: measures queueing"
     elif "ladder" in notes.lower():
         suspect = "intermediate state of the software"
     kv_text = row.get("kv_dtype", "").lower()
@@ -309,7 +312,7 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
         concurrency=concurrency,
         user_tokens_per_s=user,
         tpot_s=tpot,
-        ttft_s=number(row.get("ttft_ms")) / 1e3,
+        ttft_s=ttft,
         output_tokens_per_s=output,
         source_url=row.get("source_url", ""),
         suspect=suspect,

@@ -56,6 +56,7 @@ class ModelShape:
     layers: int
     moe_layers: int
     linear_layers: int
+    cached_layers: int
     experts: int
     experts_per_token: int
     dense_bytes: float
@@ -201,6 +202,7 @@ def model_shape(model: Model, weights_bytes_override: float | None = None) -> Mo
         id=model.id,
         layers=model.layers,
         moe_layers=model.moe_layers if moe else 0,
+        cached_layers=cached_layers,
         linear_layers=max(model.layers - cached_layers, 0) if model.state_bytes_per_sequence > 0 else 0,
         experts=model.experts if moe else 0,
         experts_per_token=model.experts_per_token if moe else 0,

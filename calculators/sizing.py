@@ -16,21 +16,21 @@ How an answer comes about (README, 'How sizing works'):
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calculators import memory as mem
-from calculators.calibration import Band, Calibration, load_calibration
+from calculators.calibration import Calibration, load_calibration
 from calculators.measurements import HasRecords, Point, parse_rows
 from calculators.memory import Chip, KvDtype, Layout, ModelShape
 from calculators.records import System
-from calculators.throughput import CompiledPlan, Constants, Operating, Plan, Pool, compile_plan, operate
+from calculators.throughput import CompiledPlan, Constants, Operating, Plan, Pool, Workload, compile_plan, operate
 
 Array = NDArray[np.float64]
 Number = float | Array
@@ -46,6 +46,9 @@ SHAPE_SCALES: Final = (math.log(4.0), math.log(4.0), 0.4, math.log(6.0))
 MEASURED_KERNEL: Final = 0.95
 INTERPOLATED_KERNEL: Final = 0.5
 """Kernel values from which a shape counts as the measured one, and as near enough to interpolate."""
+
+FEW_POINTS: Final = 4
+"""An accelerator class with fewer points than this is never called modelled."""
 
 LONG_CONTEXT_TOKENS: Final = 100_000.0
 SHORT_PROMPT_TOKENS: Final = 2048.0
@@ -104,7 +107,8 @@ class Site:
     cache_bytes_per_token: float
     anchors: tuple[Anchors, ...]
     base_evidence: int
-    bands: tuple[Band, ...]
+    log_low: Array
+    log_high: Array
     warnings: tuple[str, ...]
     bound_only: bool
     streaming_bytes_per_s: float
@@ -183,7 +187,7 @@ class Sizing:
 def _kernel(distance2: Array) -> Array:
     """Compact, smooth: 1 at distance 0, 0 from distance 1 on."""
     near = np.maximum(1.0 - distance2, 0.0)
-    return np.asarray(near * near * near)
+    return np.asarray(near * near * near, dtype=np.float64)
 
 
 def _shape_distance2(anchors: Anchors, x_in: Array, x_out: Array, cached: Array, accepted: Array) -> tuple[Array, Array]:
@@ -202,45 +206,40 @@ class Correction:
 
     def __init__(self, anchors: Sequence[Anchors], x_in: Array, x_out: Array, cached: Array, accepted: Array) -> None:
         """Weigh the series at log input, log output, cache share and accepted tokens (arrays that broadcast)."""
-        self.parts: list[tuple[Anchors, Array, Array]] = []
-        none = np.ones(())
-        lengths_kernels = []
+        parts: list[tuple[Anchors, Array]] = []
+        self.lengths_kernels: list[tuple[Anchors, Array]] = []
         for series in anchors:
             d2, lengths2 = _shape_distance2(series, x_in, x_out, cached, accepted)
-            near, near_lengths = series.strength * _kernel(d2), _kernel(lengths2)
-            if float(np.max(near_lengths)) <= 0.0:
+            near_lengths = _kernel(lengths2)
+            if float(near_lengths.max()) <= 0.0:
                 continue
-            lengths_kernels.append((series, near_lengths))
-            self.parts.append((series, near, near))
-        rest = none
-        total = np.zeros(())
-        weights = []
-        for i, (_, near, _) in enumerate(self.parts):
+            self.lengths_kernels.append((series, near_lengths))
+            near = series.strength * _kernel(d2)
+            if float(near.max()) > 0.0:
+                parts.append((series, near))
+        self.series: list[tuple[Anchors, Array, Array]] = []
+        if len(parts) == 1:
+            self.series = [(parts[0][0], parts[0][1], parts[0][1])]
+        elif parts:
             # A series at distance 0 must count alone, so the others are damped by how near it is.
-            weight = near
-            for j, (_, other, _) in enumerate(self.parts):
-                if j != i:
-                    weight = weight * (1.0 - other)
-            weights.append(weight)
-            total = total + weight
-            rest = rest * (1.0 - near)
-        scale = np.divide(1.0 - rest, total, out=np.zeros(np.shape(total)), where=total > 1e-300)
-        self.series = [
-            (s, np.asarray(w * scale), near) for (s, near, _), w in zip(self.parts, weights, strict=True)
-        ]
-        self.lengths_kernels = lengths_kernels
+            far = [1.0 - near for _, near in parts]
+            weights = []
+            for i, (_, near) in enumerate(parts):
+                weight = near
+                for j, other in enumerate(far):
+                    if j != i:
+                        weight = weight * other
+                weights.append(weight)
+            total = np.maximum(sum(weights), 1e-300)
+            scale = (1.0 - np.prod(np.broadcast_arrays(*far), axis=0)) / total
+            self.series = [(s, np.asarray(w * scale), near) for (s, near), w in zip(parts, weights, strict=True)]
 
-    def log_ratios(self, log_c: Array) -> tuple[Array | float, Array | float, Array | float]:
-        """Log of the factors on rate, time per token and time to first token."""
-        rate: Array | float = 0.0
-        tpot: Array | float = 0.0
-        ttft: Array | float = 0.0
+    def log_ratio(self, of: Literal["rate", "tpot", "ttft"], log_c: Array) -> Array | float:
+        """Log of measured / predicted of the rate, the time per token or the time to first token."""
+        total: Array | float = 0.0
         for series, weight, _ in self.series:
-            xs = series.log_concurrency
-            rate = rate + weight * np.interp(log_c, xs, series.log_rate_ratio)
-            tpot = tpot + weight * np.interp(log_c, xs, series.log_tpot_ratio)
-            ttft = ttft + weight * np.interp(log_c, xs, series.log_ttft_ratio)
-        return rate, tpot, ttft
+            total = total + weight * np.interp(log_c, series.log_concurrency, getattr(series, f"log_{of}_ratio"))
+        return total
 
 
 def anchors_from_points(
@@ -274,7 +273,15 @@ def anchors_from_points(
         concurrency = implied_concurrency(point, compiled, accepted)
         if not math.isfinite(concurrency):
             continue
-        op = operate(compiled, concurrency, point.input_tokens, point.output_tokens, point.cached_share, accepted)
+        op = operate(
+            compiled,
+            concurrency,
+            point.input_tokens,
+            point.output_tokens,
+            point.cached_share,
+            accepted,
+            point.verified,
+        )
         key = (point.input_tokens, point.output_tokens, round(point.cached_share, 2), accepted)
         groups.setdefault(key, []).append((concurrency, point, op))
     result = []
@@ -311,7 +318,8 @@ def anchors_from_points(
                 source_urls=tuple(m[1].source_url for m in chosen),
                 dates=tuple(m[1].date for m in chosen),
                 resident_tokens=min(resident, fit),
-                memory_limited=resident > fit,
+                # More was offered than the accelerators could hold: the series ended at its memory, not by choice.
+                memory_limited=largest.concurrency > 0 and resident > 1.1 * fit,
             )
         )
     return tuple(result)
@@ -521,6 +529,8 @@ def _site(
     override = system.weights_bytes_override.value if system.weights_bytes_override is not None else None
     shape = mem.model_shape(model, override)
     chip = mem.chip(accelerator)
+    # Inside one machine accelerators reach each other over its own links, whatever the chip's own fabric spans.
+    chip = replace(chip, link_domain=max(chip.link_domain, system.accelerators_per_node))
     calibration: Calibration = load_calibration()
     measured_as = model.sized_as or model_id
     own = [
@@ -531,9 +541,14 @@ def _site(
     ]
     warnings: list[str] = list(model.warnings)
     streaming = system.streaming_bytes_per_s.value if system.streaming_bytes_per_s is not None else math.nan
-    bound_only = system.bound_only or not calibration.knows_class(chip.class_id)
+    bound_only = not calibration.knows_class(chip.class_id)
+    few = calibration.points_of_class(chip.class_id)
     if bound_only:
-        constants, name = Constants.bound(), "bandwidth bound"
+        # One socket or computer: bandwidth alone. Many joined accelerators also pay the latency of joining them, at
+        # least what the best calibrated machine pays.
+        joined = system.accelerators > 1
+        constants = calibration.best_constants() if joined else Constants.bound()
+        name = "bandwidth and latency bound" if joined else "bandwidth bound"
     else:
         chosen = calibration.for_model(chip.class_id, measured_as, _engine_of(own))
         constants, name = chosen.constants, chosen.name
@@ -554,6 +569,12 @@ def _site(
     )
     if bound_only:
         base = EVIDENCE.index("uncalibrated")
+    elif few < FEW_POINTS:
+        base = EVIDENCE.index("class")
+        warnings.append(
+            f"{accelerator.name} is calibrated on {few} measured point{'s' if few > 1 else ''} only; away from it the "
+            "figure is a rough guess."
+        )
     elif calibration.knows_model(measured_as, chip.class_id) and not model.sized_as:
         base = EVIDENCE.index("modelled")
     else:
@@ -565,10 +586,11 @@ def _site(
             warnings.append(text)
     if bound_only:
         warnings.append(
-            f"No serving measurement calibrates {accelerator.name}: the figure is a bandwidth bound, an upper limit that "
-            "real software stays below."
+            f"No serving measurement calibrates {accelerator.name}: the figure is a {name}, an upper limit that real "
+            "software stays below."
         )
     decode = plan.decode.layout
+    bands = calibration.bands_for(EVIDENCE)
     return Site(
         model_id=model_id,
         model_name=model.name,
@@ -590,7 +612,8 @@ def _site(
         cache_bytes_per_token=mem.cache_bytes_per_token(shape, kv_dtype),
         anchors=anchors,
         base_evidence=base,
-        bands=calibration.bands_for(EVIDENCE),
+        log_low=np.log(np.array([b.low for b in bands])),
+        log_high=np.log(np.array([b.high for b in bands])),
         warnings=tuple(warnings),
         bound_only=bound_only,
         streaming_bytes_per_s=streaming,
@@ -713,24 +736,9 @@ def size(x: SizingInputs) -> Sizing:
     count = math.prod(shape)
     if count <= _CHUNK:
         raw = _evaluate(x.site, arrays)
-        out = {k: np.broadcast_to(v, shape) for k, v in raw.items()}
+        out = {k: v if v.shape == shape else np.broadcast_to(v, shape) for k, v in raw.items()}
     else:
-        flat = {
-            k: (a if a.ndim == 0 else np.broadcast_to(a, shape).reshape(-1)) for k, a in arrays.items()
-        }
-        pieces = [
-            _evaluate(x.site, {k: (a if a.ndim == 0 else a[i : i + _CHUNK]) for k, a in flat.items()})
-            for i in range(0, count, _CHUNK)
-        ]
-        out = {
-            k: np.concatenate(
-                [
-                    np.broadcast_to(p[k], (min(_CHUNK, count - i * _CHUNK),))
-                    for i, p in enumerate(pieces)
-                ]
-            ).reshape(shape)
-            for k in pieces[0]
-        }
+        out = _evaluate_chunks(x.site, arrays, shape, count)
     site = x.site
     first = {k: a.reshape(-1)[0] if a.size else a for k, a in out.items()}
     code = int(first["evidence"]) if count else EVIDENCE.index("none")
@@ -762,6 +770,22 @@ def size(x: SizingInputs) -> Sizing:
         layout=site.plan.name,
         warnings=_warnings(site, head, first) if count else site.warnings,
     )
+
+
+def _evaluate_chunks(
+    site: Site, arrays: Mapping[str, Array], shape: tuple[int, ...], count: int
+) -> dict[str, NDArray[Any]]:
+    """`_evaluate` piece by piece, so that intermediate arrays stay in cache. Threads were slower: the pieces are short."""
+    flat = {k: (a if a.ndim == 0 else np.broadcast_to(a, shape).reshape(-1)) for k, a in arrays.items()}
+
+    out: dict[str, NDArray[Any]] = {}
+    for start in range(0, count, _CHUNK):
+        part = _evaluate(site, {k: (a if a.ndim == 0 else a[start : start + _CHUNK]) for k, a in flat.items()})
+        for key, value in part.items():
+            if key not in out:
+                out[key] = np.empty(count, dtype=value.dtype)
+            out[key][start : start + _CHUNK] = value
+    return {key: value.reshape(shape) for key, value in out.items()}
 
 
 def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
@@ -808,23 +832,44 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
         ceiling = np.minimum(ceiling, np.maximum(cap, 1.0))
     ceiling = np.floor(ceiling + 1e-6)
 
-    def at(c: Array) -> tuple[Operating, Array, Array, Array]:
-        op = operate(site.compiled, c, given, out, cached, accepted)
-        rate, tpot, ttft = correction.log_ratios(np.log(c))
-        return op, op.requests_per_s * np.exp(rate), op.tpot_s * np.exp(tpot), op.ttft_s * np.exp(ttft)
-
+    workload = Workload(site.compiled, given, out, cached, accepted)
     tpot_limit = a["max_tpot_ms"] * 1e-3
     ttft_limit = a["max_ttft_s"]
+    limits_ttft = bool(np.isfinite(ttft_limit).any())
 
-    def excess(tpot: Array, ttft: Array) -> tuple[Array, Array]:
-        with np.errstate(divide="ignore"):  # no limit: log(0) = -inf, always met
-            by_tpot, by_ttft = np.log(tpot / tpot_limit), np.log(ttft / ttft_limit)
-        return np.maximum(by_tpot, by_ttft), by_ttft > by_tpot
+    def excess_of(index: NDArray[np.intp] | None) -> Excess:
+        """Function of concurrency: worse of both latencies over its limit, minus 1, and whether it is the first token's.
 
-    concurrency, code = _largest_concurrency(ceiling, limit, at, excess, tpot_limit, ttft_limit)
+        index picks elements, so that the search goes on with those that have not converged.
+        """
+        load, near, by_token, by_first = workload, correction, tpot_limit, ttft_limit
+        if index is not None:
+            pick = [v if v.ndim == 0 else v[index] for v in (given, out, cached, accepted, x_in, x_out)]
+            load = Workload(site.compiled, *pick[:4])
+            near = Correction(site.anchors, pick[4], pick[5], pick[2], pick[3])
+            by_token, by_first = (v if v.ndim == 0 else v[index] for v in (tpot_limit, ttft_limit))
+
+        def excess(c: Array) -> tuple[Array, Array]:
+            op, log_c = load.at(c), np.log(c)
+            token = op.tpot_s * np.exp(near.log_ratio("tpot", log_c)) / by_token
+            if not limits_ttft:
+                return token - 1.0, _FALSE
+            first = op.ttft_s * np.exp(near.log_ratio("ttft", log_c)) / by_first
+            return np.maximum(token, first) - 1.0, first > token
+
+        return excess
+
+    unlimited = not limits_ttft and bool(np.isinf(tpot_limit).all())
+    concurrency, code = (ceiling, limit) if unlimited else _largest_concurrency(ceiling, limit, excess_of)
     feasible = concurrency >= 1.0
-    _, rate, tpot, ttft = at(np.maximum(concurrency, 1.0))
-    _, _, lone_tpot, _ = at(np.ones(()))
+    running = np.maximum(concurrency, 1.0)
+    log_c = np.log(running)
+    op = workload.at(running)
+    rate = op.requests_per_s * np.exp(correction.log_ratio("rate", log_c))
+    tpot = op.tpot_s * np.exp(correction.log_ratio("tpot", log_c))
+    ttft = op.ttft_s * np.exp(correction.log_ratio("ttft", log_c))
+    alone = np.zeros(())
+    lone_tpot = workload.at(np.ones(())).tpot_s * np.exp(correction.log_ratio("tpot", alone))
 
     # A person's own load test replaces the rate, not the latency.
     user = a["measured_output_tokens_per_s"]
@@ -835,9 +880,10 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     total = np.where(runs, total, 0.0)
 
     # Evidence -----------------------------------------------------------------------------------------------------
-    log_c = np.log(np.maximum(concurrency, 1.0))
     evidence = np.full(np.broadcast_shapes(log_c.shape, x_in.shape), site.base_evidence, dtype=np.int64)
     for series, _, near in correction.series:
+        if float(near.max()) < INTERPOLATED_KERNEL:
+            continue
         xs = np.asarray(series.log_concurrency)
         inside = (log_c > xs[0] - 0.25) & (log_c < xs[-1] + 0.25)
         after = np.clip(np.searchsorted(xs, log_c), 0, len(xs) - 1)
@@ -848,8 +894,7 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
         evidence = np.minimum(evidence, np.where(site.base_evidence > 2, np.maximum(level, site.base_evidence), level))
     evidence = np.where(has_user, EVIDENCE.index("user"), evidence)
     evidence = np.where(runs, evidence, EVIDENCE.index("none"))
-    low = np.log(np.array([b.low for b in site.bands]))[evidence]
-    high = np.log(np.array([b.high for b in site.bands]))[evidence]
+    low, high = site.log_low[evidence], site.log_high[evidence]
     hard = ((context > LONG_CONTEXT_TOKENS) | (given * (1 - cached) < SHORT_PROMPT_TOKENS)) & (evidence >= 1) & (
         evidence != EVIDENCE.index("user")
     )
@@ -876,58 +921,99 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     }
 
 
+_FALSE: Final = np.zeros((), dtype=np.bool_)
+
+Excess = Callable[[Array], tuple[Array, NDArray[np.bool_]]]
+
+
 def _largest_concurrency(
-    ceiling: Array, limit: NDArray[np.int64], at: Any, excess: Any, tpot_limit: Array, ttft_limit: Array
+    ceiling: Array, limit: NDArray[np.int64], excess_of: Callable[[NDArray[np.intp] | None], Excess]
 ) -> tuple[Array, NDArray[np.int64]]:
     """Largest whole concurrency up to `ceiling` that meets both limits, and what bounds it (index into LIMITS).
 
-    Regula falsi in log concurrency (Illinois variant); an element that has converged no longer moves, so that an
-    array gives what its elements would give alone. 0 = not even one request meets the limits.
+    Regula falsi (Illinois variant) over whole numbers; an element that has converged no longer moves, so that an array
+    gives what its elements would give alone. 0 = not even one request meets the limits.
     """
-    if bool(np.all(np.isinf(tpot_limit))) and bool(np.all(np.isinf(ttft_limit))):
-        return ceiling, limit
-    _, _, tpot, ttft = at(ceiling)
-    f_high, by_ttft = excess(tpot, ttft)
+    excess = excess_of(None)
+    f_high, by_ttft = excess(ceiling)
     over = f_high > 0
-    if not bool(np.any(over)):
-        shape = over.shape
-        return np.broadcast_to(ceiling, shape), np.broadcast_to(limit, shape)
-    _, _, tpot, ttft = at(np.ones(()))
-    f_low, by_ttft_low = excess(tpot, ttft)
+    if not bool(over.any()):
+        return ceiling, limit
+    f_low, by_ttft_low = excess(np.ones(()))
     impossible = over & (f_low > 0)
-    active = over & ~impossible
-    low = np.zeros(over.shape)
-    high = np.broadcast_to(np.log(ceiling), over.shape).copy()
-    f_low = np.broadcast_to(f_low, over.shape).copy()
-    f_high = np.broadcast_to(f_high, over.shape).copy()
-    which = np.broadcast_to(by_ttft, over.shape).copy()
-    side = np.zeros(over.shape, dtype=np.int64)
-    for _ in range(40):
-        active = active & (high - low > 1e-9)
-        if not bool(np.any(active)):
-            break
-        with np.errstate(invalid="ignore", divide="ignore"):
-            middle = high - f_high * (high - low) / (f_high - f_low)
-        middle = np.where(np.isfinite(middle) & (middle > low) & (middle < high), middle, 0.5 * (low + high))
-        _, _, tpot, ttft = at(np.exp(middle))
-        f, by = excess(tpot, ttft)
-        up = active & (f > 0)
-        down = active & ~(f > 0)
-        f_low = np.where(up & (side == 1), f_low * 0.5, f_low)
-        f_high = np.where(down & (side == -1), f_high * 0.5, f_high)
-        high, f_high = np.where(up, middle, high), np.where(up, f, f_high)
-        low, f_low = np.where(down, middle, low), np.where(down, f, f_low)
-        which = np.where(up, by, which)
-        side = np.where(up, 1, np.where(down, -1, side))
-        active = active & (np.abs(f) > 1e-10)
-        # A hit counts as the root itself.
-        hit = (up | down) & ~(np.abs(f) > 1e-10)
-        low = np.where(hit, middle, low)
-    found = np.floor(np.exp(low) + 1e-6)
-    concurrency = np.where(impossible, 0.0, np.where(over, found, ceiling))
-    which = np.where(impossible, by_ttft_low, which)
+    shape = np.broadcast_shapes(over.shape, limit.shape)
+    found = np.where(impossible, 0.0, ceiling)
+    which = np.where(impossible, by_ttft_low, by_ttft)
+    searched = over & ~impossible
+    if bool(searched.any()):
+        index = np.flatnonzero(np.broadcast_to(searched, shape)) if len(shape) == 1 else None
+
+        def pick(v: NDArray[Any]) -> NDArray[Any]:
+            whole = np.broadcast_to(v, shape)
+            return whole if index is None else whole[index]
+
+        low, which_low = _search(
+            pick(np.ones(())), pick(ceiling), pick(f_low), pick(f_high), pick(by_ttft), pick(searched),
+            excess_of, index,
+        )
+        if index is None:
+            found, which = np.where(searched, low, found), np.where(searched, which_low, which)
+        else:
+            found, which = np.broadcast_to(found, shape).copy(), np.broadcast_to(which, shape).copy()
+            found[index], which[index] = low, which_low
     code = np.where(over, np.where(which, LIMITS.index("ttft"), LIMITS.index("tpot")), limit)
-    return concurrency, code
+    return found, code
+
+
+def _search(
+    low: Array,
+    high: Array,
+    f_low: Array,
+    f_high: Array,
+    which: NDArray[np.bool_],
+    active: NDArray[np.bool_],
+    excess_of: Callable[[NDArray[np.intp] | None], Excess],
+    index: NDArray[np.intp] | None,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Largest whole number where the excess is at most 0, between `low` (met) and `high` (missed).
+
+    Returns it with the limit that the next number misses. Where `index` is given, converged elements are dropped as
+    the search goes on.
+    """
+    final_low, final_which = low.copy(), which.copy()
+    place = np.arange(low.size) if index is not None else None
+    excess = excess_of(index)
+    side = np.zeros(low.shape, dtype=np.int8)
+    for _ in range(200):
+        active = active & (high - low > 1.0)
+        remaining = int(np.count_nonzero(active))
+        if place is None:
+            final_low, final_which = low, which
+            if not remaining:
+                break
+        else:
+            final_low[place], final_which[place] = low, which
+            if not remaining:
+                break
+            if remaining < 0.7 * active.size:
+                keep = np.flatnonzero(active)
+                index, place = index[keep], place[keep]  # type: ignore[index]
+                low, high, f_low, f_high = low[keep], high[keep], f_low[keep], f_high[keep]
+                which, side, active = which[keep], side[keep], active[keep]
+                excess = excess_of(index)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            middle = np.floor(high - f_high * (high - low) / (f_high - f_low))
+        # No difference to divide by: any number inside the bracket does, converged elements are not touched.
+        middle = np.fmin(np.fmax(middle, low + 1.0), np.maximum(high - 1.0, 1.0))
+        f, by = excess(middle)
+        up = active & (f > 0)
+        down = active & ~up
+        f_low = np.where(down, f, np.where(up & (side == 1), f_low * 0.5, f_low))
+        f_high = np.where(up, f, np.where(down & (side == -1), f_high * 0.5, f_high))
+        high, low = np.where(up, middle, high), np.where(down, middle, low)
+        which = np.where(up, by, which)
+        side = np.where(up, np.int8(1), np.where(down, np.int8(-1), side))
+    return final_low, final_which
 
 
 def _min_systems(site: Site, utilization: Array, context: Array) -> NDArray[np.int64]:
@@ -936,9 +1022,11 @@ def _min_systems(site: Site, utilization: Array, context: Array) -> NDArray[np.i
         return np.ones((), dtype=np.int64)
     usable = site.chip.usable_bytes * utilization
     result = np.zeros(np.broadcast_shapes(usable.shape, context.shape), dtype=np.int64)
-    for devices, weights, per_token, state in reversed(site.ladder):
-        need = weights + per_token * context + state
-        result = np.where(usable >= need, math.ceil(devices / site.accelerators_per_system), result)
+    for devices, weights, per_token, state in site.ladder:
+        holds = (usable >= weights + per_token * context + state) & (result == 0)
+        result = np.where(holds, math.ceil(devices / site.accelerators_per_system), result)
+        if result.all():
+            break
     return np.asarray(result, dtype=np.int64)
 
 
@@ -995,11 +1083,16 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
             f"{site.shape.max_context_tokens:,d}."
         )
     if context > LONG_CONTEXT_TOKENS:
+        fit = float(first["max_concurrent_sequences"])
+        measured = [s for s in site.anchors if s.memory_limited and abs(math.log(context / (s.input_tokens + s.output_tokens))) < 0.5]
+        held = ""
+        if measured:
+            sessions = min(s.resident_tokens for s in measured) / context
+            held = f"; the measured run of this length ({measured[0].ids[-1]}) ended at {sessions:,.0f}"
         texts.append(
-            f"At {context:,.0f} tokens a session {float(first['max_concurrent_sequences']):,.0f} sessions stay resident "
-            f"on the accelerators of a replica ({site.plan.name}, {site.kv_dtype} cache): capacity is limited by "
-            "resident sessions and by where the cache lives, and agentic contexts above 100,000 tokens are where this "
-            "model of time is known to fail. The band is widened."
+            f"At {context:,.0f} tokens a session {fit:,.0f} sessions stay resident on the accelerators of a replica "
+            f"({site.plan.name}, {site.kv_dtype} cache){held}. Capacity at this length is limited by resident sessions and "
+            "by where the cache lives; the model of time is known to fail above 100,000 tokens, so the band is wider."
         )
         if site.shape.has_mla and site.plan.decode.layout.dcp == 1:
             texts.append("Without decode-context parallelism the cache is replicated on every tensor rank.")

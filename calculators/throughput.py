@@ -44,6 +44,10 @@ DRAFT_SHARE: Final = 0.06
 MAX_VERIFIED_TOKENS: Final = 8.0
 """Tokens verified a sequence and step with speculation: the widest draft block in use (DSpark 7 + 1)."""
 
+VERIFIED_PER_ACCEPTED: Final = 2.0
+"""Where the draft length is not stated, an engine is taken to verify twice what it accepts, up to the widest block:
+published acceptance is 3.0 of 4 verified tokens, 3.84 of 8 (K3 DSpark, coding)."""
+
 
 @dataclass(frozen=True)
 class Constants:
@@ -52,6 +56,8 @@ class Constants:
     layer_floor_s: launch, synchronisation and small collectives of one layer in a decode step, seconds.
     moe_floor_s, linear_floor_s: what a mixture-of-experts layer (routing, dispatch) and a linear-attention layer
     (state update) add to that floor, seconds.
+    ep_floor_s, dcp_floor_s: what dispatch to spread experts adds to each mixture-of-experts layer, and the merge of
+    partial attention to each cached layer under decode-context parallelism, seconds.
     rank_growth: exponent with which the floor grows with the ranks of a stage, relative to 8.
     pipeline_fill: share of the pipeline stages beyond the first that decode keeps busy with batches of their own.
     sequence_s: work that grows with every sequence of a step and is no memory traffic (sampling, routing), seconds.
@@ -67,6 +73,8 @@ class Constants:
     layer_floor_s: float = 60e-6
     moe_floor_s: float = 20e-6
     linear_floor_s: float = 10e-6
+    ep_floor_s: float = 5e-6
+    dcp_floor_s: float = 5e-6
     rank_growth: float = 0.15
     pipeline_fill: float = 0.5
     sequence_s: float = 60e-6
@@ -87,6 +95,8 @@ class Constants:
             layer_floor_s=0.0,
             moe_floor_s=0.0,
             linear_floor_s=0.0,
+            ep_floor_s=0.0,
+            dcp_floor_s=0.0,
             rank_growth=0.0,
             pipeline_fill=1.0,
             sequence_s=0.0,
@@ -209,11 +219,15 @@ class WorkerTerms:
 def worker_terms(
     shape: ModelShape, chip: Chip, layout: Layout, constants: Constants, kv_dtype: KvDtype
 ) -> WorkerTerms:
-    """Reduce a model, chip, layout and constants to the coefficients of `decode_step_s` and `prefill_s`."""
+    """Reduce a model, chip, layout and constants to the coefficients of the step and prompt times (class Workload)."""
     k = constants
     bandwidth = chip.bandwidth_bytes_per_s
     floor = (
-        shape.layers * k.layer_floor_s + shape.moe_layers * k.moe_floor_s + shape.linear_layers * k.linear_floor_s
+        shape.layers * k.layer_floor_s
+        + shape.moe_layers * k.moe_floor_s
+        + shape.linear_layers * k.linear_floor_s
+        + (shape.moe_layers * k.ep_floor_s if layout.ep > 1 else 0.0)
+        + (shape.cached_layers * k.dcp_floor_s if layout.dcp > 1 else 0.0)
     ) * (layout.tp * layout.dp / REFERENCE_RANKS) ** k.rank_growth
     dense_flop_s, routed_flop_s = _flop_seconds(shape, chip)
     cache = cache_bytes_per_token_per_device(shape, layout, kv_dtype) * layout.pp
@@ -252,64 +266,6 @@ def worker_terms(
     )
 
 
-def decode_step_s(
-    terms: WorkerTerms, constants: Constants, batch: Number, context_tokens: Number, verified: Number = 1.0
-) -> Array:
-    """Seconds of one decode step of a worker.
-
-    Args:
-        terms: coefficients of the worker.
-        constants: fitted efficiencies (only the per-sequence one is used here).
-        batch: sequences in decode, the whole worker.
-        context_tokens: mean tokens already in each sequence's cache.
-        verified: tokens verified a sequence and step; 1 without speculation.
-
-    Returns:
-        Seconds between two steps of one sequence. A full pipeline works on pp batches at once, so a token takes a full
-        pass of batch / pp sequences; a badly filled one takes longer (`pipeline_fill`).
-    """
-    t = terms
-    batch = np.maximum(np.asarray(batch, dtype=np.float64) / t.decode_batches, 1.0)
-    tokens = batch * verified
-    local = np.maximum(batch / t.dp, 1.0)
-    local_tokens = local * verified
-    weights_s = t.dense_weights_s - t.routed_weights_s * np.expm1(tokens * t.log_miss)
-    flops_s = t.flop_per_local_token_s * local_tokens + t.flop_per_token_s * tokens
-    draft = np.where(np.asarray(verified) > 1.0, t.draft_s, 0.0)
-    return np.asarray(
-        t.floor_s
-        + draft
-        + constants.sequence_s * local_tokens
-        + t.per_token_s * tokens
-        + np.maximum(weights_s, flops_s)
-        + local * (t.cache_per_token_s * context_tokens + t.state_s),
-        dtype=np.float64,
-    )
-
-
-def prefill_s(terms: WorkerTerms, new_tokens: Number, cached_tokens: Number, merged: Number = 1.0) -> Array:
-    """Seconds of device time that one prompt's prefill takes from a worker.
-
-    Args:
-        terms: coefficients of the worker.
-        new_tokens: tokens to compute. Cached tokens skip the matmuls but attention still reads them.
-        cached_tokens: tokens whose cache exists already.
-        merged: prompts that share a chunk and so its floor and its pass over the weights.
-
-    Returns:
-        Seconds of the worker; pipeline stages work on different chunks, so the latency of one lone prompt is this
-        times pp.
-    """
-    t = terms
-    new = np.asarray(new_tokens, dtype=np.float64)
-    chunks = np.maximum(new * (1.0 / CHUNK_TOKENS), 1.0) / merged
-    flops_s = new * (t.new_token_flop_s + t.pair_flop_s * (cached_tokens + 0.5 * new))
-    return np.asarray(
-        chunks * t.chunk_floor_s + np.maximum(flops_s, chunks * t.chunk_weights_s) + new * t.new_token_comm_s,
-        dtype=np.float64,
-    )
-
-
 @dataclass(frozen=True)
 class Operating:
     """What one replica does at a concurrency. Arrays of one shape."""
@@ -317,12 +273,6 @@ class Operating:
     requests_per_s: Array
     tpot_s: Array
     ttft_s: Array
-
-
-def merged_prompts(constants: Constants, new_tokens: Number, concurrency: Number) -> Array:
-    """Prompts that share one chunk: grows with concurrency, bounded by what a chunk holds."""
-    room = np.maximum(CHUNK_TOKENS / np.maximum(new_tokens, 1.0), 1.0)
-    return np.minimum(room, 1.0 + constants.merge * (np.asarray(concurrency, dtype=np.float64) - 1.0))
 
 
 @dataclass(frozen=True)
@@ -348,6 +298,106 @@ def compile_plan(
     return CompiledPlan(constants, decode, plan.decode.workers, prefill, plan.prefill.workers, False)
 
 
+class Workload:
+    """A plan under a request shape: everything that does not depend on concurrency is computed once."""
+
+    def __init__(
+        self,
+        plan: CompiledPlan,
+        input_tokens: Number,
+        output_tokens: Number,
+        cached_share: Number = 0.0,
+        accepted: Number = 1.0,
+        verified: Number | None = None,
+    ) -> None:
+        """See `operate` for the arguments."""
+        self.plan = plan
+        a = np.asarray(accepted, dtype=np.float64)
+        given = np.asarray(input_tokens, dtype=np.float64)
+        out = np.asarray(output_tokens, dtype=np.float64)
+        self.accepted = a
+        if verified is None:
+            verified = np.where(a > 1.0, np.minimum(VERIFIED_PER_ACCEPTED * a, MAX_VERIFIED_TOKENS), 1.0)
+        self.verified = np.asarray(verified, dtype=np.float64)
+        cached = given * cached_share
+        new = np.maximum(given - cached, 1.0)
+        self.steps = np.maximum(out - 1.0, 1.0)
+        self.decode_steps = out / a
+        # Prefill: chunk floor and chunk weights shrink with merging, the rest does not.
+        t = plan.prefill
+        chunks = np.maximum(new * (1.0 / CHUNK_TOKENS), 1.0)
+        self.room = np.maximum(CHUNK_TOKENS / new, 1.0)
+        self.prompt_floor = chunks * t.chunk_floor_s
+        self.prompt_weights = chunks * t.chunk_weights_s
+        self.prompt_flops = new * (t.new_token_flop_s + t.pair_flop_s * (cached + 0.5 * new))
+        self.prompt_comm = new * t.new_token_comm_s
+        self.lone = self.prompt_floor + np.maximum(self.prompt_flops, self.prompt_weights) + self.prompt_comm
+        # Decode: a constant, a part a sequence, and the weights touched by a batch.
+        d = plan.decode
+        self.step_constant = d.floor_s + np.where(self.verified > 1.0, d.draft_s, 0.0)
+        self.per_local = (
+            plan.constants.sequence_s * self.verified + d.cache_per_token_s * (given + 0.5 * out) + d.state_s
+        )
+        self.per_sequence = d.per_token_s * self.verified
+        self.flop_per_local = d.flop_per_local_token_s * self.verified
+        self.flop_per_sequence = d.flop_per_token_s * self.verified
+        self.log_miss = d.log_miss * self.verified
+
+    def step_s(self, batch: Array) -> Array:
+        """Seconds between two steps of one sequence when a worker has `batch` sequences in decode.
+
+        A full pipeline works on pp batches at once, so a token takes a full pass of batch / pp sequences; a badly
+        filled one takes longer (`pipeline_fill`).
+        """
+        d = self.plan.decode
+        b = np.maximum(batch / d.decode_batches, 1.0)
+        local = np.maximum(b / d.dp, 1.0)
+        weights = d.dense_weights_s - d.routed_weights_s * np.expm1(b * self.log_miss)
+        flops = self.flop_per_local * local + self.flop_per_sequence * b
+        return np.asarray(
+            self.step_constant + self.per_local * local + self.per_sequence * b + np.maximum(weights, flops)
+        )
+
+    def prompt_s(self, concurrency: Array) -> Array:
+        """Seconds of a worker that one prompt takes when `concurrency` requests share it.
+
+        Cached tokens skip the matmuls but attention reads them. Short prompts share a chunk and so its floor and its
+        pass over the weights. Pipeline stages work on different chunks: the latency of a lone prompt is pp times this.
+        """
+        shared = np.minimum(self.room, 1.0 + self.plan.constants.merge * (concurrency - 1.0))
+        return np.asarray(
+            self.prompt_floor / shared + np.maximum(self.prompt_flops, self.prompt_weights / shared) + self.prompt_comm
+        )
+
+    def at(self, concurrency: Number) -> Operating:
+        """Steady state with this many requests in flight."""
+        plan = self.plan
+        c = np.asarray(concurrency, dtype=np.float64)
+        if plan.shared:
+            local = c / plan.decode_workers
+            step = self.step_s(local)
+            merged = self.prompt_s(local)
+            cycle = self.decode_steps * step + local * merged
+            ttft = self.lone * plan.prefill.pp + plan.constants.queue * merged * np.maximum(local - 1.0, 0.0) + step
+            # Whatever the queue, the first token cannot take longer than the cycle leaves beside decode proper.
+            ttft = np.minimum(ttft, np.maximum(cycle - (self.steps / self.accepted) * step, step))
+            return Operating(c / cycle, (cycle - ttft) / self.steps, ttft)
+        per_worker = np.maximum(c / plan.prefill_workers, 1.0)
+        ceiling = plan.prefill_workers / self.prompt_s(per_worker)
+        latency = self.lone * plan.prefill.pp + plan.constants.handover_s
+        in_decode = c
+        for _ in range(3):
+            # Sequences in prefill are not in decode: Little's law splits the concurrency between the pools.
+            step = self.step_s(np.maximum(in_decode / plan.decode_workers, 1.0))
+            free = c / (latency + self.decode_steps * step)
+            ratio = free / ceiling
+            ratio = ratio * ratio
+            rate = free / np.sqrt(np.sqrt(1.0 + ratio * ratio))
+            in_decode = np.minimum(rate * self.decode_steps * step, c)
+        tpot = step / self.accepted
+        return Operating(rate, tpot, np.maximum(c / rate - self.steps * tpot, latency + step))
+
+
 def operate(
     plan: CompiledPlan,
     concurrency: Number,
@@ -366,44 +416,9 @@ def operate(
         output_tokens: mean output tokens a request.
         cached_share: share of the input whose cache exists; it skips prefill and is still read in decode.
         accepted: tokens emitted a step (accepted drafts and the bonus token); 1 = no speculation.
-        verified: tokens verified a step; None = 1 without speculation, else the widest draft block.
+        verified: tokens verified a step; None = 1 without speculation, else twice the accepted ones up to the widest block.
 
     Returns:
         Requests per second of the replica, time per output token and time to first token, seconds.
     """
-    k = plan.constants
-    c = np.asarray(concurrency, dtype=np.float64)
-    a = np.asarray(accepted, dtype=np.float64)
-    given = np.asarray(input_tokens, dtype=np.float64)
-    out = np.asarray(output_tokens, dtype=np.float64)
-    w = np.where(a > 1.0, MAX_VERIFIED_TOKENS, 1.0) if verified is None else verified
-    cached = given * cached_share
-    new = np.maximum(given - cached, 1.0)
-    context = given + 0.5 * out
-    steps = np.maximum(out - 1.0, 1.0)
-    decode_steps = out / a
-    lone = prefill_s(plan.prefill, new, cached)
-    if plan.shared:
-        local = c / plan.decode_workers
-        step = decode_step_s(plan.decode, k, local, context, w)
-        merged = prefill_s(plan.prefill, new, cached, merged_prompts(k, new, local))
-        cycle = decode_steps * step + local * merged
-        ttft = lone * plan.prefill.pp + k.queue * merged * np.maximum(local - 1.0, 0.0) + step
-        # Whatever the queue, the first token cannot take longer than the cycle leaves beside decode proper.
-        ttft = np.minimum(ttft, np.maximum(cycle - (steps / a) * step, step))
-        return Operating(c / cycle, (cycle - ttft) / steps, ttft)
-    per_worker = np.maximum(c / plan.prefill_workers, 1.0)
-    merged = prefill_s(plan.prefill, new, cached, merged_prompts(k, new, per_worker))
-    ceiling = plan.prefill_workers / merged
-    latency = lone * plan.prefill.pp + k.handover_s
-    in_decode = c
-    for _ in range(3):
-        # Sequences in prefill are not in decode: Little's law splits the concurrency between the pools.
-        local = np.maximum(in_decode / plan.decode_workers, 1.0)
-        step = decode_step_s(plan.decode, k, local, context, w)
-        free = c / (latency + decode_steps * step)
-        ratio = free / ceiling
-        rate = free * (1.0 + ratio * ratio * ratio * ratio) ** -0.25
-        in_decode = np.minimum(rate * decode_steps * step, c)
-    tpot = step / a
-    return Operating(rate, tpot, np.maximum(c / rate - steps * tpot, latency + step))
+    return Workload(plan, input_tokens, output_tokens, cached_share, accepted, verified).at(concurrency)

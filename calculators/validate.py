@@ -83,7 +83,7 @@ def calibrated_constants(calibration: Calibration) -> ConstantsOf:
 
     def of(point: Point) -> Constants:
         if not calibration.knows_class(point.class_id):
-            return Constants.bound()
+            return calibration.best_constants() if point.devices > 1 else Constants.bound()
         return calibration.for_point(point.class_id, point.engine, point.era).constants
 
     return of
@@ -132,7 +132,7 @@ def references(
     result: dict[tuple[str, str], list[Reference]] = defaultdict(list)
     for point in points:
         accepted = accepted_tokens(point, calibration)
-        if point.suspect.startswith(("marked", "dummy", "admission", "intermediate")) or not math.isfinite(accepted):
+        if point.suspect.startswith(("marked", "dummy", "intermediate")) or not math.isfinite(accepted):
             continue
         compiled = compiled_of(point, catalog, constants_of(point))
         concurrency = concurrency_of(point, catalog, compiled, accepted)
@@ -271,7 +271,8 @@ def predict(
 
     def at(log_c: Any) -> tuple[Any, Any]:
         op = _operate(point, compiled, np.exp(log_c), accepted)
-        rate, tpot, _ = correction.log_ratios(np.asarray(log_c))
+        where = np.asarray(log_c)
+        rate, tpot = correction.log_ratio("rate", where), correction.log_ratio("tpot", where)
         return op.requests_per_s * np.exp(rate), op.tpot_s * np.exp(tpot)
 
     if point.concurrency > 0 or point.saturation:
