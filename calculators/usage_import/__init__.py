@@ -23,7 +23,7 @@ from calculators.usage_import.bench import (
 )
 from calculators.usage_import.blocks import parse_blocks
 from calculators.usage_import.documents import DOCUMENT_FORMATS, buckets, note_pages, plain_rows
-from calculators.usage_import.errors import ImportRefused
+from calculators.usage_import.errors import ImportRefused, listed
 from calculators.usage_import.files import (
     MAX_BYTES,
     Source,
@@ -314,9 +314,7 @@ def _read_csv(
             kind,
         )
     if kind in BENCH_KINDS:
-        raise ImportRefused(
-            f"This is not {KINDS[kind]}: it is a table with the columns {', '.join(table.headers[:8])}."
-        )
+        raise ImportRefused(f"This is not {KINDS[kind]}: it is a table with the columns {listed(table.headers, 8)}.")
     if kind == "generic":
         return _read_generic(table, None, source, catalog)
     if kind != "auto":
@@ -354,11 +352,9 @@ def _read_generic(
 ) -> UsageReport:
     chosen = dict(mapping) if mapping else _rows.guess_columns(table)
     if not mapping and not _rows.generic_is_enough(chosen):
-        shown = ", ".join(table.headers[:12]) or "none"
         raise ImportRefused(
-            f"The file is of no known format and its columns ({shown}) do not name tokens or cost: give "
-            f"a column mapping "
-            "with input_tokens and output_tokens, or cost, or requests and time."
+            f"The file is of no known format and its columns ({listed(table.headers)}) do not name tokens or cost: "
+            "give a column mapping with input_tokens and output_tokens, or cost, or requests and time."
         )
     into = Collector("generic", "Table with mapped columns", "")
     _rows.read_generic(table, into, chosen)

@@ -405,7 +405,7 @@ def load_json(source: Source) -> list[Any]:
         return documents
     with source.lines() as handle:
         text = handle.read().lstrip("\ufeff").strip()
-    return [_parse(decoder, text, None)]
+    return list(_documents(decoder, text))
 
 
 def iter_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
@@ -435,9 +435,26 @@ def is_json_lines(source: Source) -> bool:
     return _is_lines(source)
 
 
-def _parse(decoder: json.JSONDecoder, text: str, line: int | None) -> Any:
+def _documents(decoder: json.JSONDecoder, text: str) -> Iterator[Any]:
+    """Parse one document, or several that were saved one after the other."""
+    at = 0
+    while at < len(text):
+        document, at = _parse_at(decoder, text, at, None)
+        yield document
+        while at < len(text) and text[at] in " \t\r\n,":
+            at += 1
+
+
+def _parse(decoder: json.JSONDecoder, text: str, line: int) -> Any:
+    document, end = _parse_at(decoder, text, 0, line)
+    if text[end:].strip():
+        raise ImportRefused(f"The JSON cannot be read at line {line}: extra data.")
+    return document
+
+
+def _parse_at(decoder: json.JSONDecoder, text: str, start: int, line: int | None) -> tuple[Any, int]:
     try:
-        return decoder.decode(text)
+        return decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
         where = f"line {line if line is not None else error.lineno}"
         if error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg:

@@ -20,7 +20,7 @@ from calculators.usage_import.cells import (
     token_kind,
     token_scale,
 )
-from calculators.usage_import.errors import CellError, ImportRefused, shown
+from calculators.usage_import.errors import CellError, ImportRefused, listed, shown
 from calculators.usage_import.files import Table, json_cell
 from calculators.usage_import.usage import Billing, Collector, split_input
 
@@ -82,8 +82,13 @@ class Columns:
         return None if at is None else self._named(at, instant_of, row[at], self.order)
 
     def text(self, row: list[Any], at: int | None) -> str:
-        """Read text; '' if blank."""
-        return "" if at is None else text_of(row[at])
+        """Read text; '' if blank. A line break inside is a quote that was never closed."""
+        if at is None:
+            return ""
+        cell = row[at]
+        if isinstance(cell, str) and "\n" in cell.strip():
+            raise CellError(f"{self.table.headers[at]}: has a line break in it; a quote is open")
+        return text_of(cell)
 
     def _named(self, at: int, read: Callable[[Any, Any], Any], cell: Any, how: Any) -> Any:
         try:
@@ -1332,6 +1337,10 @@ _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
         "cost_eur",
         "amount_value",
         "billed_cost",
+        "cost_cents",
+        "amount_cents",
+        "spend_cents",
+        "cents",
     ),
     "currency": ("currency", "billing_currency", "amount_currency", "währung", "waehrung", "devise", "moneda", "币种"),
     "provider": ("provider", "vendor", "anbieter", "api_base", "custom_llm_provider"),
@@ -1407,14 +1416,12 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
         at = next((i for i, h in enumerate(table.headers) if h == column), None)
         at = table.find(column) if at is None else at
         if at is None:
-            raise ImportRefused(
-                f"The file has no column {column!r} for {name}; it has {', '.join(table.headers[:12])}."
-            )
+            raise ImportRefused(f"The file has no column {column!r} for {name}; it has {listed(table.headers)}.")
         places[name] = at
     if not generic_is_enough({k: "" for k in places}):
         raise ImportRefused(
             "The columns do not say enough: name the columns of input and output tokens, or of cost, or of requests "
-            f"and time; the file has {', '.join(table.headers[:12])}."
+            f"and time; the file has {listed(table.headers)}."
         )
     c = Columns(table)
     into.note("Columns used: " + "; ".join(f"{name} = {table.headers[at]}" for name, at in places.items()) + ".")

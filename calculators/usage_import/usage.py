@@ -10,7 +10,7 @@ from calculators.profile import encode_weights
 from calculators.records import Offer
 from calculators.units import HOURS_PER_MONTH
 from calculators.usage_import.cells import Instant, iso_day, iso_second
-from calculators.usage_import.errors import CellError, ImportRefused
+from calculators.usage_import.errors import CellError, ImportRefused, listed
 
 Billing = Literal["api", "free", "self-hosted", "other"]
 """'api' is spend that a baseline offer can replace. Free tiers, own servers, other services are not."""
@@ -834,8 +834,7 @@ def _scenario(
     if model is not None:
         chosen = [m for m in report.models if m.model == model]
         if not chosen:
-            names = ", ".join(m.model for m in report.models[:6])
-            raise ImportRefused(f"The file has no model {model!r}; it has {names}.")
+            raise ImportRefused(f"The file has no model {model!r}; it has {listed(m.model for m in report.models)}.")
     else:
         chosen = api_models
         left = [m for m in report.models if m.billing != "api"]

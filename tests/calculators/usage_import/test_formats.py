@@ -17,7 +17,14 @@ def usage(name: str) -> UsageReport:
 
 def tokens(report: UsageReport) -> tuple[int | None, ...]:
     t = report.totals
-    return (t.new_input_tokens, t.cached_input_tokens, t.cache_write_5m_tokens, t.cache_write_1h_tokens, t.output_tokens, t.requests)
+    return (
+        t.new_input_tokens,
+        t.cached_input_tokens,
+        t.cache_write_5m_tokens,
+        t.cache_write_1h_tokens,
+        t.output_tokens,
+        t.requests,
+    )
 
 
 @pytest.mark.parametrize("name", EXPORTS)

@@ -66,7 +66,9 @@ def test_b07_openrouter_daily():
     assert "2 days" in report.coverage.sentence
 
 
-@pytest.mark.parametrize(("name", "usd"), [("b13b_focus_saas_money_text.csv", 10_000), ("b13c_focus_saas_unit_money_text.csv", 50_000)])
+@pytest.mark.parametrize(
+    ("name", "usd"), [("b13b_focus_saas_money_text.csv", 10_000), ("b13c_focus_saas_unit_money_text.csv", 50_000)]
+)
 def test_b13_focus_money_as_text(name: str, usd: int):
     assert usage(name).totals.spend == {"USD": Decimal(usd)}
 
@@ -101,7 +103,10 @@ def test_b19_guidellm_v2_is_sum_over_duration():
 
 @pytest.mark.parametrize(
     ("name", "given", "out"),
-    [("b20_azure_llm_trace_code_head200.csv", 414_215, 4_907), ("b20_azure_llm_trace_conv_head200.csv", 180_695, 47_050)],
+    [
+        ("b20_azure_llm_trace_code_head200.csv", 414_215, 4_907),
+        ("b20_azure_llm_trace_conv_head200.csv", 180_695, 47_050),
+    ],
 )
 def test_b20_azure_traces(name: str, given: int, out: int):
     total = usage(name).totals
