@@ -155,7 +155,7 @@ class BenchmarkReport:
             elif 0 < mean <= MAX_MEAN_TOKENS:
                 fields[name] = max(1, round(mean))
                 why[name] = f"Mean {word} of the test, {mean:,.1f} tokens per request."
-        if run.output_tokens_per_s:
+        if run.output_tokens_per_s and run.output_tokens_per_s <= 1e9:
             fields["measured_output_tokens_per_s"] = run.output_tokens_per_s
             basis = (
                 f" = {run.total_output_tokens:,} output tokens / {run.duration_s:,.2f} s"
@@ -497,6 +497,7 @@ def llmd_run(d: Mapping[str, Any]) -> BenchmarkRow:
     accelerators = [h for h in host if isinstance(h, dict)] if isinstance(host, list) else []
     counts = [whole(h.get("count")) for h in accelerators]
     model = text_of(_get(d, "scenario", "model", "name"))
+    given, out = pos(_get(requests, "input_length", "mean")), pos(_get(requests, "output_length", "mean"))
     standard = _get(d, "scenario", "load", "standardized")
     e2e, rate = ms("request_latency"), mean_speed("request_rate", "requests_per_sec")
     return make_row(
@@ -510,8 +511,10 @@ def llmd_run(d: Mapping[str, Any]) -> BenchmarkRow:
         completed_requests=done,
         failed_requests=failures,
         duration_s=duration,
-        input_tokens_mean=pos(_get(requests, "input_length", "mean")),
-        output_tokens_mean=pos(_get(requests, "output_length", "mean")),
+        total_input_tokens=_times(given, done),
+        total_output_tokens=_times(out, done),
+        input_tokens_mean=given,
+        output_tokens_mean=out,
         stated_output_tokens_per_s=mean_speed("output_token_rate", "output_tokens_per_sec"),
         stated_total_tokens_per_s=mean_speed("total_token_rate", "total_tokens_per_sec"),
         requests_per_s=rate,
@@ -519,6 +522,10 @@ def llmd_run(d: Mapping[str, Any]) -> BenchmarkRow:
         tpot_mean_ms=ms("time_per_output_token") or ms("inter_token_latency"),
         date=text_of(_get(d, "run", "time", "start"))[:10],
     )
+
+
+def _times(mean: float | None, count: int | None) -> int | None:
+    return round(mean * count) if mean and count else None
 
 
 def _seconds(value: Any) -> float | None:

@@ -50,6 +50,8 @@ MAX_COUNT: Final = 10**18
 MAX_MONEY: Final = Decimal(10) ** 13
 """Largest plausible amount of money in one cell."""
 
+_MAX_QUANTITY: Final = Decimal(10) ** 24
+
 _SYMBOLS: Final = {
     "$": "USD",
     "us$": "USD",
@@ -179,10 +181,10 @@ def _grouped(text: str, separator: str) -> bool:
     )
 
 
-def money_of(value: object, mark: DecimalMark = ".") -> Money | None:
+def money_of(value: object, mark: DecimalMark = ".", most: Decimal = MAX_MONEY) -> Money | None:
     """Read an amount of money exactly, as a Decimal.
 
-    Reads "$10,000.00 ", "1.234,56 €", "(12.00)", "-5", "5-", "1e-05" and numbers of JSON.
+    An amount above `most` is refused as implausible. Reads "$10,000.00 ", "1.234,56 €", "(12.00)", "-5", "5-", "1e-05" and numbers of JSON.
 
     Raises:
         CellError: the cell is a formula, not a number, not finite or implausibly large.
@@ -192,13 +194,13 @@ def money_of(value: object, mark: DecimalMark = ".") -> Money | None:
     if isinstance(value, bool):
         raise CellError(f"{shown(value)} is not an amount")
     if isinstance(value, int):
-        return _bounded(Decimal(value), "", value)
+        return _bounded(Decimal(value), "", value, most)
     if isinstance(value, float):
         if value != value:
             return None
         if value in (float("inf"), float("-inf")):
             raise CellError("an infinite amount")
-        return _bounded(Decimal(repr(value)), "", value)
+        return _bounded(Decimal(repr(value)), "", value, most)
     if not isinstance(value, str):
         raise CellError(f"{shown(type(value).__name__)} where an amount should be")
     text = value.strip().replace("\u2212", "-")
@@ -221,8 +223,8 @@ def money_of(value: object, mark: DecimalMark = ".") -> Money | None:
         if named and not currency:
             raise CellError(f"{shown(text)} has a currency or unit that is not known")
         number = _decimal(_plain_number(match["n"].strip(), mark), text)
-        return _bounded(-number if negative else number, currency, text)
-    return _bounded(_decimal(text, text), "", text)
+        return _bounded(-number if negative else number, currency, text, most)
+    return _bounded(_decimal(text, text), "", text, most)
 
 
 def _decimal(number: str, text: str) -> Decimal:
@@ -232,9 +234,9 @@ def _decimal(number: str, text: str) -> Decimal:
         raise CellError(f"{shown(text)} is not a number") from None
 
 
-def _bounded(amount: Decimal, currency: str, cell: object) -> Money:
-    if not amount.is_finite() or abs(amount) > MAX_MONEY:
-        raise CellError(f"{shown(cell)} is not a plausible amount")
+def _bounded(amount: Decimal, currency: str, cell: object, most: Decimal) -> Money:
+    if not amount.is_finite() or abs(amount) > most:
+        raise CellError(f"{shown(cell)} is too large to be plausible")
     if amount != 0 and amount.adjusted() < -30:
         amount = Decimal(0)
     return Money(amount, currency)
@@ -246,7 +248,7 @@ def number_of(value: object, mark: DecimalMark = ".") -> Decimal | None:
     Raises:
         CellError: not a finite number.
     """
-    found = money_of(value, mark)
+    found = money_of(value, mark, _MAX_QUANTITY)
     if found is None:
         return None
     if found.currency:

@@ -145,6 +145,13 @@ def _is_anthropic_cost(documents: Sequence[Any]) -> bool:
     return "amount" in first and not isinstance(first["amount"], dict) and "currency" in first
 
 
+def _end(value: object) -> Instant | None:
+    try:
+        return instant_of(value)
+    except CellError:
+        return None
+
+
 def _anthropic(
     documents: Sequence[Any], into: Collector, one: Callable[[Instant | None, Instant | None, Mapping[str, Any]], None]
 ) -> None:
@@ -152,7 +159,7 @@ def _anthropic(
     for bucket in buckets(documents):
         try:
             when = instant_of(bucket.get("starting_at", bucket.get("start_time")))
-            stop = instant_of(bucket.get("ending_at", bucket.get("end_time")))
+            stop = _end(bucket.get("ending_at", bucket.get("end_time")))
         except CellError as error:
             into.refuse(line + 1, str(error))
             continue

@@ -81,6 +81,23 @@ class Columns:
         """Read an instant."""
         return None if at is None else self._named(at, instant_of, row[at], self.order)
 
+    def either(self, row: list[Any], first: int | None, second: int | None) -> Instant | None:
+        """Read an instant that the file gives twice; a spreadsheet may have spoiled one of them (1,79047E+09)."""
+        try:
+            found = self.instant(row, first)
+        except CellError:
+            if second is None:
+                raise
+            found = None
+        return self.instant(row, second) if found is None and second is not None else found
+
+    def until(self, row: list[Any], first: int | None, second: int | None = None) -> Instant | None:
+        """Read the end of a row's time; an end that cannot be read is no end, for the row has its start."""
+        try:
+            return self.either(row, first, second)
+        except CellError:
+            return None
+
     def text(self, row: list[Any], at: int | None) -> str:
         """Read text; '' if blank. A line break inside is a quote that was never closed."""
         if at is None:
@@ -231,8 +248,9 @@ def _one_currency(money: Money | None, expected: str) -> None:
 def read_openai_usage(table: Table, into: Collector) -> None:
     """OpenAI usage CSV or rows of the usage API: input_tokens contains the cached ones, output the reasoning."""
     c = Columns(table)
-    start = c.at("start_time", "start_time_iso", "timestamp", "aggregation_timestamp", "date")
-    end = c.at("end_time", "end_time_iso")
+    start = c.at("start_time", "timestamp", "aggregation_timestamp", "date")
+    end = c.at("end_time")
+    start_iso, end_iso = c.at("start_time_iso"), c.at("end_time_iso")
     model = c.at("model", "snapshot_id")
     given = c.at("input_tokens", "n_context_tokens_total", "prompt_tokens")
     cached = c.at("input_cached_tokens", "n_cached_context_tokens_total", "cached_input_tokens", "cached_tokens")
@@ -245,7 +263,7 @@ def read_openai_usage(table: Table, into: Collector) -> None:
     into.note("Cached input is inside OpenAI's input tokens and was taken out of them; reasoning is inside output.")
 
     def one(line: int, row: list[Any]) -> None:
-        when, stop = c.instant(row, start), c.instant(row, end)
+        when, stop = c.either(row, start, start_iso), c.until(row, end, end_iso)
         i, h, w, o, n = (c.count(row, at) for at in (given, cached, writes, out, requests))
         if i is None and o is None and n is None:
             into.cover(when, stop, _daily(when))
@@ -271,7 +289,8 @@ def read_openai_usage(table: Table, into: Collector) -> None:
 def read_openai_costs(table: Table, into: Collector) -> None:
     """OpenAI costs CSV or API rows: an amount with its currency per line item; empty buckets are empty days."""
     c = Columns(table)
-    start, end = c.at("start_time", "start_time_iso"), c.at("end_time", "end_time_iso")
+    start, end = c.at("start_time"), c.at("end_time")
+    start_iso, end_iso = c.at("start_time_iso"), c.at("end_time_iso")
     amount, currency = (
         c.at("amount_value", "amount.value", "amount"),
         c.at("amount_currency", "amount.currency", "currency"),
@@ -280,7 +299,7 @@ def read_openai_costs(table: Table, into: Collector) -> None:
     into.units.append("currency units (not cents)")
 
     def one(line: int, row: list[Any]) -> None:
-        when, stop = c.instant(row, start), c.instant(row, end)
+        when, stop = c.either(row, start, start_iso), c.until(row, end, end_iso)
         money = c.money(row, amount)
         if money is None:
             into.cover(when, stop, _daily(when))
@@ -523,7 +542,7 @@ def read_deepseek_usage(table: Table, into: Collector) -> None:
     ignored: set[str] = set()
 
     def one(line: int, row: list[Any]) -> None:
-        when, stop = c.instant(row, start), c.instant(row, end)
+        when, stop = c.instant(row, start), c.until(row, end)
         number = c.count(row, amount)
         kind = c.text(row, what).lower()
         if number is None:
@@ -561,7 +580,7 @@ def read_deepseek_cost(table: Table, into: Collector) -> None:
     into.units.append("currency units")
 
     def one(line: int, row: list[Any]) -> None:
-        when, stop = c.instant(row, start), c.instant(row, end)
+        when, stop = c.instant(row, start), c.until(row, end)
         money = c.money(row, cost)
         if money is None:
             into.cover(when, stop, _daily(when))
@@ -902,7 +921,7 @@ def read_focus(table: Table, into: Collector) -> None:
 
     def one(row: list[Any]) -> dict[str, Any]:
         nonlocal amortised, paid
-        when, stop = c.instant(row, start), c.instant(row, end)
+        when, stop = c.instant(row, start), c.until(row, end)
         money, list_money, spread = c.money(row, billed), c.money(row, listed), c.money(row, effective)
         if money is None and spread is not None:
             money = spread
@@ -984,7 +1003,7 @@ def read_aws_cur(table: Table, into: Collector) -> None:
     into.units.append("UnblendedCost in its currency")
 
     def one(row: list[Any]) -> dict[str, Any]:
-        when, stop = c.instant(row, start), c.instant(row, end)
+        when, stop = c.instant(row, start), c.until(row, end)
         money, listed = c.money(row, cost), c.money(row, on_demand)
         if money is None:
             return {"when": when, "end": stop, "empty": True}
@@ -1089,7 +1108,7 @@ def read_gcp_billing(table: Table, into: Collector) -> None:
     in_dollars = cost is not None and "$" in table.headers[cost]
 
     def one(row: list[Any]) -> dict[str, Any]:
-        when, stop = c.instant(row, start), c.instant(row, end)
+        when, stop = c.instant(row, start), c.until(row, end)
         money, list_money = c.money(row, cost), c.money(row, listed)
         if money is None:
             return {"when": when, "end": stop, "empty": True}
@@ -1470,7 +1489,7 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
 
     def one(line: int, row: list[Any]) -> None:
         nonlocal assumed
-        when, stop = c.instant(row, cell("time")), c.instant(row, cell("end_time"))
+        when, stop = c.instant(row, cell("time")), c.until(row, cell("end_time"))
         if stop is None and when is not None and re.fullmatch(r"\d{4}[-/.]\d{1,2}", c.text(row, cell("time"))):
             # A row of a month, not of its first day.
             stop = Instant((when.epoch_s // 86400 + 32) * 86400, False)
@@ -1653,9 +1672,8 @@ TABLE_FORMATS: Final = (
                 "request_created_at",
                 "requestCreatedAt",
                 "response_created_at",
-                "request_id",
+                "responseCreatedAt",
                 "helicone_user",
-                "Created At",
             ),
             ("request_model", "response_model", "model", "requestModel", "responseModel"),
         ),

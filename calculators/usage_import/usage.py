@@ -832,7 +832,9 @@ def _scenario(
     ask: list[str] = []
     api_models = [m for m in report.models if m.billing == "api"]
     if model is not None:
-        chosen = [m for m in report.models if m.model == model]
+        rows = [m for m in report.models if m.model == model]
+        # The same name may have free rows too; they are taken only when there are no others.
+        chosen = [m for m in rows if m.billing == "api"] or rows
         if not chosen:
             raise ImportRefused(f"The file has no model {model!r}; it has {listed(m.model for m in report.models)}.")
     else:
@@ -903,7 +905,7 @@ def _mix(
             fields["cached_share"] = round(sums.cached_input_tokens / given, 6)
             why["cached_share"] = f"{sums.cached_input_tokens:,} of {given:,} input tokens were billed as cache hits."
         uncached = given - (sums.cached_input_tokens or 0)
-        if sums.cache_write_5m_tokens is not None and uncached > 0:
+        if sums.cache_write_5m_tokens is not None and uncached > 0 and 0 <= sums.cache_write_tokens <= uncached:
             fields["cache_write_share"] = round(sums.cache_write_tokens / uncached, 6)
             why["cache_write_share"] = (
                 f"{sums.cache_write_tokens:,} of {uncached:,} uncached input tokens were cache writes."
@@ -921,7 +923,7 @@ def _mix(
             "bound. It says nothing about what an API bills as cached."
         )
     total = sums.total_tokens
-    if report.batch_tokens and total:
+    if report.batch_tokens and total and total > 0:
         fields["batch_share"] = round(min(1.0, report.batch_tokens / total), 6)
         why["batch_share"] = f"{report.batch_tokens:,} of {total:,} tokens went through the batch API."
 
@@ -953,17 +955,16 @@ def _volume(
         ask.append(
             f"{money_text(amount)} {currency} is not in USD and was not converted or added: give its value in USD."
         )
-    tokens_partial = total and report.kind in _PARTIAL_TOKENS and usd and _partly(report)
-    if total and not tokens_partial:
-        fields["demand"], fields["demand_tokens_per_month"] = "tokens", float(round(total * scale))
+    tokens_partial = total and total > 0 and report.kind in _PARTIAL_TOKENS and usd and _partly(report)
+    if total and total > 0 and not tokens_partial:
+        _demand(fields, ask, "tokens", "demand_tokens_per_month", float(round(total * scale)), 1e18)
         why["demand_tokens_per_month"] = f"{total:,} tokens {by}."
         why["demand"] = "The file counts tokens, which need no price to be compared."
         if usd:
-            why["demand_tokens_per_month"] += (
-                f" The spend in the file is {float(usd):,.2f} USD, {float(usd) * scale:,.2f} USD a month."
-            )
+            month = float(usd) * scale
+            why["demand_tokens_per_month"] += f" Its spend is {float(usd):,.2f} USD, {month:,.2f} USD a month."
     elif usd is not None and usd > 0:
-        fields["demand"], fields["demand_usd_per_month"] = "spend", round(float(usd) * scale, 2)
+        _demand(fields, ask, "spend", "demand_usd_per_month", round(float(usd) * scale, 2), 1e12)
         why["demand_usd_per_month"] = f"{money_text(usd)} USD {by}."
         why["demand"] = (
             "The file's tokens are only part of what its spend paid for."
@@ -971,10 +972,19 @@ def _volume(
             else "The file has spend but no tokens; the baseline's price turns it into tokens."
         )
     elif sums.requests:
-        fields["demand"], fields["demand_requests_per_month"] = "requests", float(round(sums.requests * scale))
+        _demand(fields, ask, "requests", "demand_requests_per_month", float(round(sums.requests * scale)), 1e15)
         why["demand_requests_per_month"] = f"{sums.requests:,} requests {by}."
+        why["demand"] = "The file counts requests."
     elif not foreign:
         ask.append("The file has no tokens, no positive spend and no requests to size the demand with.")
+
+
+def _demand(fields: dict[str, Any], ask: list[str], demand: str, name: str, value: float, most: float) -> None:
+    """Set the demand, unless it is more than a scenario can hold: then the file's unit is in doubt."""
+    if 0 < value <= most:
+        fields["demand"], fields[name] = demand, value
+    else:
+        ask.append(f"The volume of a month comes out as {value:.3g} {demand}: check the file's units.")
 
 
 _PARTIAL_TOKENS: Final = frozenset({"openai_costs", "focus", "aws_cur", "azure_cost", "gcp_billing"})

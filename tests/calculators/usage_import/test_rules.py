@@ -339,3 +339,44 @@ def test_a_cut_last_row_is_refused_and_counted():
 def test_when_no_row_can_be_read_the_first_reason_is_given():
     with pytest.raises(ImportRefused, match="None of the 1 rows can be read; line 2: input_tokens"):
         generic("date,model,input_tokens,output_tokens", "2026-06-01,a,x,1")
+
+
+def test_a_spreadsheet_that_spoiled_the_epoch_leaves_the_iso_time():
+    header, first, *_ = OPENAI_USAGE.decode().splitlines()
+    spoiled = first.replace("1780272000,1780358400", "1.78E+09,1.78E+09")
+    report = usage(f"{header}\n{spoiled}\n")
+    assert (report.rows_refused, [r.period for r in report.records]) == (0, ["2026-06-01"])
+
+
+def test_saved_again_by_a_german_spreadsheet():
+    text = EXPORTS["openai_costs.csv"][0].decode().replace(",", ";").replace("1.50000", "1,50000")
+    assert usage(text).totals.spend == usage(EXPORTS["openai_costs.csv"][0]).totals.spend
+
+
+def test_a_file_of_another_tool_with_request_ids_keeps_its_dates():
+    row = "chat-1,2026-06-01 10:30:45,gpt-alpha,150,75,225,0.0012"
+    report = generic("request_id,timestamp,model,prompt_tokens,completion_tokens,total_tokens,cost_usd", row)
+    assert report.kind == "generic"
+    assert [r.period for r in report.records] == ["2026-06-01"]
+    assert report.totals.spend == {"USD": Decimal("0.0012")}
+
+
+def test_a_total_settles_whether_cached_tokens_are_inside():
+    header = "date,model,input_tokens,cached_tokens,output_tokens,total_tokens"
+    inside = generic(header, "2026-06-01,a,100,40,10,110").totals
+    beside = generic(header, "2026-06-01,a,100,40,10,150").totals
+    assert (inside.new_input_tokens, beside.new_input_tokens) == (60, 100)
+
+
+def test_counts_with_thousands_of_other_countries():
+    report = generic(
+        "date,model,input_tokens,output_tokens", '2026-06-01,a,"12\'345",1 000', '2026-06-01,a,"1,234",2.345'
+    )
+    assert (report.totals.input_tokens, report.totals.output_tokens) == (12_345 + 1_234, 1_000 + 2_345)
+
+
+def test_an_impossible_volume_is_asked_for_and_not_put_into_the_scenario():
+    report = generic("date,model,input_tokens,output_tokens", f"2026-06-01,a,{10**18},1")
+    result = report.to_scenario_fields()
+    assert "demand" not in result["fields"]
+    assert any("check the file's units" in question for question in result["unresolved"])
