@@ -383,10 +383,12 @@ def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
     """Yearly internal rate of return of monthly flows (flow 0 is now), or None where there is none.
 
     Bisection on the monthly rate in (-99 %, +1000 %) of NPV(i) = sum f_k (1+i)^-k; the yearly rate is (1+i)^12 - 1.
-    None when no flow is negative, none positive, or the sign does not change in the range.
+    None when the first flow is not an outlay (nothing was invested), none is positive, or the sign of the NPV does not
+    change in the range.
     """
     flows = np.asarray(flows_usd, dtype=float)
-    if not (np.any(flows < 0) and np.any(flows > 0)):
+    moving = flows[flows != 0]
+    if not moving.size or moving[0] > 0 or not np.any(moving > 0):
         return None
     k = np.arange(flows.size)
 

@@ -242,7 +242,7 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
     alt_terms = replace(terms, api_usd_per_request=alt_request, licence_share=alt_share)
     served = terms.served_requests(np.zeros(1))[..., 0]
     demand = np.where(np.isinf(whole), served, whole)
-    licence = fee * served
+    licence = np.where(a["licence_share"] > 0, fee * served, 0.0)  # an unpriced API leaves the rest known
     opex = own.opex_usd_per_month + licence
     month = opex + own.depreciation_usd_per_month
     served_mtok = served * own_tokens / TOKENS_PER_MTOK
