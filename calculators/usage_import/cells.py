@@ -184,7 +184,8 @@ def _grouped(text: str, separator: str) -> bool:
 def money_of(value: object, mark: DecimalMark = ".", most: Decimal = MAX_MONEY) -> Money | None:
     """Read an amount of money exactly, as a Decimal.
 
-    An amount above `most` is refused as implausible. Reads "$10,000.00 ", "1.234,56 €", "(12.00)", "-5", "5-", "1e-05" and numbers of JSON.
+    Reads "$10,000.00 ", "1.234,56 €", "(12.00)", "-5", "5-", "1e-05" and numbers of JSON. An amount above `most` is
+    refused as implausible.
 
     Raises:
         CellError: the cell is a formula, not a number, not finite or implausibly large.
@@ -332,7 +333,9 @@ def instant_of(value: object, order: DayOrder = "mdy") -> Instant | None:
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return _epoch(float(value)) if value == value else None
+        if value != value:
+            return None
+        return _epoch(float(value) if abs(value) < 1e30 else 1e30)
     if not isinstance(value, str):
         raise CellError("a date was expected")
     return _instant_of_text(value, order)

@@ -209,6 +209,7 @@ def test_guess_mapping_and_pairs(name: str, share: float):
 @settings(max_examples=400, deadline=None)
 @given(
     st.text(max_size=40)
+    | st.just(10**400)
     | st.floats()
     | st.integers()
     | st.none()
