@@ -5,9 +5,12 @@ load. Prices live in CSV rows (one row a dated price); everything else is TOML, 
 """
 
 import datetime as dt
-from typing import Annotated, Literal
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from calculators.units import GB, GIB
 
 Kind = Literal["measured", "specification", "list_price", "quote", "press", "derived", "estimate", "assumption"]
 """How a figure came to be known. 'assumption' and 'estimate' are honest kinds: they are shown as such."""
@@ -44,6 +47,35 @@ class Figure(Record):
         return self
 
 
+_BYTES_OF: Final = MappingProxyType({"bytes": 1.0, "GB": GB, "GiB": GIB})
+
+
+def _in_bytes(figure: Figure) -> Figure:
+    """A memory size in bytes, whether it was typed in bytes, GB (1e9) or GiB (2^30).
+
+    Raises:
+        ValueError: another unit.
+    """
+    if figure.unit not in _BYTES_OF:
+        raise ValueError(f"the unit is '{figure.unit}'; write a memory size in bytes, GB or GiB")
+    factor = _BYTES_OF[figure.unit]
+    if factor == 1.0:
+        return figure
+    return figure.model_copy(
+        update={
+            "value": figure.value * factor,
+            "low": None if figure.low is None else figure.low * factor,
+            "high": None if figure.high is None else figure.high * factor,
+            "unit": "bytes",
+            "note": f"{figure.note} typed as {figure.value:g} {figure.unit}".strip(),
+        }
+    )
+
+
+ByteFigure = Annotated[Figure, AfterValidator(_in_bytes)]
+"""A figure that is bytes in the program and may be typed in GB or GiB."""
+
+
 class CacheGroup(Record):
     """Layers that keep a cache of the same shape.
 
@@ -75,7 +107,7 @@ class Model(Record):
     experts: int = Field(default=0, ge=0, description="routed experts per MoE layer")
     experts_per_token: int = Field(default=0, ge=0)
     shared_experts: int = Field(default=0, ge=0)
-    weights_bytes: Figure = Field(description="checkpoint as it is loaded, all tensors at their own precision")
+    weights_bytes: ByteFigure = Field(description="checkpoint as it is loaded, all tensors at their own precision")
     routed_expert_bytes: Figure | None = Field(default=None, description="routed experts of all layers together")
     routed_expert_params: Figure | None = Field(
         default=None, description="routed parameters of all layers; None = derived from total and active counts"
@@ -105,7 +137,7 @@ class Accelerator(Record):
     vendor: Text
     kind: Text
     class_id: Text = Field(description="accelerator class of the calibration, e.g. 'blackwell-ultra'")
-    memory_usable_bytes: Figure
+    memory_usable_bytes: ByteFigure
     memory_marketing: str = ""
     memory_bandwidth_bytes_per_s: Figure
     fp4_flop_per_s: Figure | None = None
