@@ -471,7 +471,7 @@ class Scenario(BaseModel):
         group="serving",
         step=50,
         catalogue="sizing model",
-        ge=0,
+        ge=0.001,
         le=1e9,
         help="Output tokens per second of one whole machine at this mix, as you measured it.",
     )

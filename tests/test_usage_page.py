@@ -1,0 +1,74 @@
+"""The Usage page: a file is read, told, and put into the inputs; a wrong file changes nothing."""
+
+import csv
+import io
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _page() -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    at.switch_page("app_pages/usage.py").run()
+    assert not at.exception
+    return at
+
+
+def _openrouter(rows: list[list[str]]) -> bytes:
+    out = io.StringIO()
+    head = ["Date", "Slug", "Usage", "BYOK Usage", "Requests", "Prompt Tokens", "Completion Tokens", "Reasoning Tokens"]
+    csv.writer(out, quoting=csv.QUOTE_ALL).writerows([head, *rows])
+    return out.getvalue().encode()
+
+
+def test_an_export_is_read_and_put_into_the_inputs() -> None:
+    at = _page()
+    # 10 days, 1,000 requests of 4,000 + 500 tokens each: 45 M tokens, scaled by 730 / 240 h
+    rows = [
+        [f"2026-06-{d:02d} 00:00:00", "moonshotai/kimi-k3", "1.95", "0", "100", "400000", "50000", "0"]
+        for d in range(1, 11)
+    ]
+    at.file_uploader[0].set_value([("activity.csv", _openrouter(rows), "text/csv")])
+    at.run()
+    assert not at.exception
+    assert not at.error
+    at.button(key="_usage_apply").click().run()
+    assert not at.exception
+    assert at.text_input(key="input_tokens").value == "4,000"
+    assert at.text_input(key="output_tokens").value == "500"
+    assert at.selectbox(key="demand").value == "tokens"
+    applied = float(at.text_input(key="demand_tokens_per_month").value.replace(",", ""))
+    # 10 x (400,000 + 50,000) x 730 / 240
+    assert abs(applied - 4_500_000 * 730 / 240) < 1
+
+
+def test_a_wrong_file_is_refused_in_one_sentence_and_changes_nothing() -> None:
+    at = _page()
+    before = {t.key: t.value for t in at.text_input}
+    at.file_uploader[0].set_value([("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "image/png")])
+    at.run()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert {t.key: t.value for t in at.text_input} == before
+
+
+def test_a_table_of_an_unknown_tool_is_read_by_naming_its_columns() -> None:
+    at = _page()
+    table = b"when;who;fresh;answer\n2026-06-01;x;1000;100\n2026-06-02;x;3000;300\n"
+    at.file_uploader[0].set_value([("own.csv", table, "text/csv")])
+    at.selectbox(key="_usage_kind").set_value("generic").run()
+    assert not at.exception
+    for name, column in (
+        ("time", "when"),
+        ("model", "who"),
+        ("new_input_tokens", "fresh"),
+        ("output_tokens", "answer"),
+    ):
+        at.selectbox(key=f"_usage_column_{name}").set_value(column)
+    at.run()
+    assert not at.exception
+    assert not at.error
+    # 4,000 + 400 tokens were read
+    assert any("4,400" in c.value for c in at.caption)
