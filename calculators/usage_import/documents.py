@@ -29,6 +29,8 @@ _LISTS: Final = (
     "requests",
     "records",
     "entries",
+    "daily",
+    "monthly",
 )
 
 

@@ -866,9 +866,8 @@ def _cloud_model(text: str) -> str:
 
 
 def _cloud(into: Collector, entries: Iterator[tuple[int, dict[str, Any] | str]]) -> None:
-    """Add rows of a bill; rows of other services are 'other' once any row names an AI service."""
-    held: list[dict[str, Any]] = []
-    found_ai = False
+    """Add rows of a bill; rows of other services are 'other' if any row names an AI service, else all are API spend."""
+    found_ai = found_other = False
     for line, entry in entries:
         if isinstance(entry, str):
             into.refuse(line, entry)
@@ -877,16 +876,12 @@ def _cloud(into: Collector, entries: Iterator[tuple[int, dict[str, Any] | str]])
             into.cover(entry["when"], entry["end"], _daily(entry["when"]))
             continue
         is_ai = bool(entry.pop("ai"))
-        found_ai = found_ai or is_ai
-        if not is_ai and not found_ai and len(held) < 50_000:
-            held.append(entry)
-            continue
+        found_ai, found_other = found_ai or is_ai, found_other or not is_ai
         into.add(billing="api" if is_ai else "other", **entry)
-    for entry in held:
-        into.add(billing="other" if found_ai else "api", **entry)
-    if held and not found_ai:
+    if found_other and not found_ai:
+        into.all_api()
         into.note("No row names an AI service, so all spend of the file was taken; leave out what is not API spend.")
-    elif found_ai:
+    elif found_other:
         into.note("Rows of other services than AI are in the totals but not in the scenario.")
 
 
@@ -1566,7 +1561,7 @@ TABLE_FORMATS: Final = (
             ("input_tokens", "n_context_tokens_total"),
             ("output_tokens", "n_generated_tokens_total"),
             ("num_model_requests", "n_requests"),
-            ("start_time", "start_time_iso", "timestamp", "date"),
+            ("start_time", "start_time_iso", "timestamp", "aggregation_timestamp", "date"),
         ),
         read_openai_usage,
     ),

@@ -171,6 +171,7 @@ class UsageReport:
     batch_tokens: int | None = None
     per_request: bool = False
     questions: tuple[str, ...] = ()
+    spend_without_tokens: Mapping[str, Decimal] = field(default_factory=dict)
 
     def to_json_dict(self) -> dict[str, Any]:
         """Give plain JSON values: finite numbers, money as decimal strings, None for what is unknown."""
@@ -271,6 +272,7 @@ class Collector:
         self._model_ids: dict[tuple[str, Billing], int] = {}
         self._sums: dict[tuple[int, int], list[int]] = {}
         self._money: dict[tuple[int, int, str, bool], Decimal] = {}
+        self._bare_spend: dict[str, Decimal] = {}
         self._undated = 0
         self._clock: set[float] = set()
         self._on_the_hour = True
@@ -386,6 +388,15 @@ class Collector:
             sums[_SPENT] = 1
             money = (key, bucket, currency, False)
             self._money[money] = self._money.get(money, Decimal(0)) + spend
+            if (
+                billing == "api"
+                and spend > 0
+                and new is None
+                and cached is None
+                and write_5m is None
+                and output is None
+            ):
+                self._bare_spend[currency] = self._bare_spend.get(currency, Decimal(0)) + spend
         if list_spend is not None:
             money = (key, bucket, currency, True)
             self._money[money] = self._money.get(money, Decimal(0)) + list_spend
@@ -413,6 +424,10 @@ class Collector:
             output=tokens if kind == "output" else None,
             requests=tokens if kind == "requests" else None,
         )
+
+    def all_api(self) -> None:
+        """Count the rows of other services as API spend; for files that have no API rows."""
+        self._model_ids = {(name, "api"): number for (name, _), number in self._model_ids.items()}
 
     def cover(self, when: Instant | None, end: Instant | None = None, daily: bool = False) -> None:
         """Count an empty row: no amounts, but its time belongs to the file."""
@@ -560,6 +575,7 @@ class Collector:
             self.batch_tokens,
             self.per_request,
             tuple(self.questions),
+            dict(self._bare_spend),
         )
 
     @property
@@ -955,7 +971,8 @@ def _volume(
         ask.append(
             f"{money_text(amount)} {currency} is not in USD and was not converted or added: give its value in USD."
         )
-    tokens_partial = total and total > 0 and report.kind in _PARTIAL_TOKENS and usd and _partly(report)
+    # A bill names tokens only for some of its lines: then its spend is the whole, its tokens are not.
+    tokens_partial = bool(total and total > 0 and usd and report.spend_without_tokens.get("USD"))
     if total and total > 0 and not tokens_partial:
         _demand(fields, ask, "tokens", "demand_tokens_per_month", float(round(total * scale)), 1e18)
         why["demand_tokens_per_month"] = f"{total:,} tokens {by}."
@@ -985,22 +1002,6 @@ def _demand(fields: dict[str, Any], ask: list[str], demand: str, name: str, valu
         fields["demand"], fields[name] = demand, value
     else:
         ask.append(f"The volume of a month comes out as {value:.3g} {demand}: check the file's units.")
-
-
-_PARTIAL_TOKENS: Final = frozenset({"openai_costs", "focus", "aws_cur", "azure_cost", "gcp_billing"})
-
-
-def _partly(report: UsageReport) -> bool:
-    """Say whether a bill has API spend on rows without tokens (a bill names tokens only for some of its lines)."""
-    without = sum(
-        (
-            m.amounts.spend.get("USD", Decimal(0))
-            for m in report.models
-            if m.billing == "api" and not m.amounts.total_tokens
-        ),
-        Decimal(0),
-    )
-    return without > 0
 
 
 def _baseline(

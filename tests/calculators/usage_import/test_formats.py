@@ -148,3 +148,25 @@ def test_batch_rows_give_the_batch_share():
     # Anthropic: 2400 of 9000 tokens are batch.
     fields = usage("anthropic_usage.csv").to_scenario_fields()["fields"]
     assert fields["batch_share"] == pytest.approx(2400 / 9000, abs=1e-6)
+
+
+def test_a_bill_that_names_tokens_for_some_lines_only_is_sized_by_its_spend():
+    header = "service.description,sku.description,usage_start_time,usage_end_time,cost,currency,usage.amount,usage.unit"
+    day = "2026-06-01 00:00:00 UTC,2026-06-02 00:00:00 UTC"
+    rows = [
+        f"Vertex AI,Alpha Output Tokens,{day},1.00,USD,100000,count",
+        f"Vertex AI,Alpha Grounding,{day},3.00,USD,9,hour",
+    ]
+    report = read("\n".join([header, *rows]).encode())
+    assert isinstance(report, UsageReport)
+    assert report.totals.output_tokens == 100_000
+    assert report.spend_without_tokens == {"USD": Decimal("3.00")}
+    fields = report.to_scenario_fields()["fields"]
+    assert fields["demand"] == "spend"
+    assert fields["demand_usd_per_month"] == pytest.approx(4 * 730 / 24, abs=0.005)
+
+
+def test_a_bill_without_any_ai_service_is_taken_whole_and_says_so():
+    report = usage("focus_money_text.csv")
+    assert report.api_totals.spend == {"USD": Decimal("50000.00")}
+    assert any("No row names an AI service" in note for note in report.notes)
