@@ -81,7 +81,7 @@ def three_digits(value: float) -> str:
     """Write a number with three significant digits and thousands separators: 1,240, 0.0533 or 1.2e-09."""
     if value == 0:
         return "0"
-    if abs(value) < 1e-6:
+    if not 1e-6 <= abs(value) < 1e18:
         return f"{value:.3g}"
     digits = 2 - math.floor(math.log10(abs(value)))
     rounded = round(value, digits)

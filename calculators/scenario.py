@@ -858,8 +858,8 @@ def from_values(values: Mapping[str, object]) -> tuple[Scenario, tuple[Problem, 
         if isinstance(value, str) and value.strip() == "" and SPECS[name].optional:
             checked = None
         try:
-            if isinstance(checked, bool):
-                raise ValueError("a yes or no is no field's value, and must not pass for 1 or 0")
+            if isinstance(checked, bool | bytes):
+                raise ValueError("neither is a field's value; pydantic would read them as 1 or 0, or as text")
             Scenario.model_validate({name: checked})
         except (ValidationError, ValueError, OverflowError) as error:
             kind = error.errors()[0]["type"] if isinstance(error, ValidationError) else "value"
