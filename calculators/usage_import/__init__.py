@@ -105,6 +105,10 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType(
 """Kinds of files that `read` knows, with a label for people."""
 
 
+MAX_REPORT_BYTES: Final = 8 * 10**6
+"""Largest benchmark report in YAML."""
+
+
 @dataclass(frozen=True)
 class MappingGuess:
     """Columns of a table and a guess of what they are, for a mapping step.
@@ -191,7 +195,9 @@ def _read(
     if looks_like_json(source):
         return _read_json(source, kind, mapping, catalog)
     if kind in ("auto", "llmd_report") and _looks_like_report(source):
-        with source.lines() as handle:
+        if len(source.data) > MAX_REPORT_BYTES:
+            raise ImportRefused("The YAML is larger than a benchmark report.")
+        with source.text() as handle:
             documents = parse_blocks(handle.read())
         return _bench(runs_of(documents), kind)
     return _read_csv(source, kind, mapping, catalog)

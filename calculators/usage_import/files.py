@@ -20,8 +20,9 @@ MAX_BYTES: Final = 64 * 10**6
 """Largest file that is read. Usage exports of a year by day are a hundredth of it."""
 
 MAX_JSON_CONTAINERS: Final = 3_000_000
-MAX_JSON_COMMAS: Final = 8_000_000
+MAX_JSON_COMMAS: Final = 4_000_000
 _FIELD_LIMIT: Final = 4 * 10**6
+_LINE_LIMIT: Final = 4 * 10**6
 _MAX_COLUMNS: Final = 2_000
 
 _MAGIC: Final = (
@@ -94,9 +95,23 @@ class Source:
     notes: tuple[str, ...] = ()
     first_text: str = ""
 
-    def lines(self) -> io.TextIOWrapper:
-        """Open the bytes as text, decoding as it is read."""
+    def text(self) -> io.TextIOWrapper:
+        """Open the bytes as text, decoded as it is read."""
         return io.TextIOWrapper(io.BytesIO(self.data), encoding=self.encoding, errors="replace", newline="")
+
+    def lines(self, longest: int = _LINE_LIMIT) -> Iterator[str]:
+        """Stream the lines.
+
+        Raises:
+            ImportRefused: a line is longer than any export writes (4 million characters).
+        """
+        with self.text() as handle:
+            number = 1
+            while line := handle.readline(longest):
+                if len(line) >= longest:
+                    raise ImportRefused(f"Line {number} is longer than {longest:,} characters: this is not an export.")
+                yield line
+                number += 1
 
 
 def open_source(data: bytes, filename: str = "") -> Source:
@@ -393,29 +408,20 @@ def load_json(source: Source) -> list[Any]:
         raise ImportRefused(
             "The JSON has more values than can be read at once: export a shorter period or totals by day."
         )
-    decoder = json.JSONDecoder(object_pairs_hook=_pruned)
     if _is_lines(source):
-        documents = []
-        with source.lines() as lines:
-            for number, line in enumerate(lines, 1):
-                text = line.strip().lstrip("\ufeff")
-                if not text:
-                    continue
-                documents.append(_parse(decoder, text, number))
-        return documents
-    with source.lines() as handle:
+        return [document for _, document in iter_json_lines(source)]
+    with source.text() as handle:
         text = handle.read().lstrip("\ufeff").strip()
-    return list(_documents(decoder, text))
+    return list(_documents(json.JSONDecoder(object_pairs_hook=_pruned), text))
 
 
 def iter_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
     """Stream the documents of a JSON Lines file with their line numbers."""
     decoder = json.JSONDecoder(object_pairs_hook=_pruned)
-    with source.lines() as lines:
-        for number, line in enumerate(lines, 1):
-            text = line.strip().lstrip("\ufeff")
-            if text:
-                yield number, _parse(decoder, text, number)
+    for number, line in enumerate(source.lines(MAX_BYTES), 1):
+        text = line.strip().lstrip("\ufeff")
+        if text:
+            yield number, _parse(decoder, text, number)
 
 
 def _is_lines(source: Source) -> bool:

@@ -91,48 +91,47 @@ def parse_scrapes(source: Source) -> list[Scrape]:
     """
     scrapes = [Scrape()]
     pending: float | None = None
-    with source.lines() as handle:
-        for number, raw in enumerate(handle, 1):
-            line = raw.strip().lstrip("\ufeff")
-            if not line:
-                continue
-            if line.startswith("#"):
-                if line.upper() == "# EOF" and scrapes[-1].series:
-                    scrapes.append(Scrape())
-                elif match := _STAMP.match(line):
-                    pending = _stamp(match[1])
-                continue
-            sample = _SAMPLE.match(line)
-            if sample is None:
-                if number < 3 or not scrapes[-1].series:
-                    raise ImportRefused(f"Line {number} is not in the Prometheus text format.")
-                continue
-            name, labels, text, stamp = sample.groups()
-            role = _ROLE.get(name) or _GAUGES.get(name)
-            if role is None:
-                continue
-            key = f"{name}{{{labels or ''}}}"
-            if key in scrapes[-1].series:
+    for number, raw in enumerate(source.lines(100_000), 1):
+        line = raw.strip().lstrip("\ufeff")
+        if not line:
+            continue
+        if line.startswith("#"):
+            if line.upper() == "# EOF" and scrapes[-1].series:
                 scrapes.append(Scrape())
-            current = scrapes[-1]
-            current.series.add(key)
-            current.lines += 1
-            if len(current.series) > 200_000:
-                raise ImportRefused("The scrape has more series than a server has.")
-            if pending is not None:
-                current.at_s, pending = pending, None
-            elif stamp is not None and current.at_s is None:
-                current.at_s = _stamp(stamp)
-            current.engine = current.engine or name.partition(":")[0]
-            try:
-                value = float(text)
-            except ValueError:
-                raise ImportRefused(f"Line {number}: the value of {name} is not a number.") from None
-            if not math.isfinite(value) or value < 0 or value > 1e18:
-                continue
-            found = _MODEL.search(labels or "")
-            place = (found[1][:200] if found else "", role)
-            current.values[place] = current.values.get(place, 0.0) + value if role not in _GAUGES.values() else value
+            elif match := _STAMP.match(line):
+                pending = _stamp(match[1])
+            continue
+        sample = _SAMPLE.match(line)
+        if sample is None:
+            if number < 3 or not scrapes[-1].series:
+                raise ImportRefused(f"Line {number} is not in the Prometheus text format.")
+            continue
+        name, labels, text, stamp = sample.groups()
+        role = _ROLE.get(name) or _GAUGES.get(name)
+        if role is None:
+            continue
+        key = f"{name}{{{labels or ''}}}"
+        if key in scrapes[-1].series:
+            scrapes.append(Scrape())
+        current = scrapes[-1]
+        current.series.add(key)
+        current.lines += 1
+        if len(current.series) > 200_000:
+            raise ImportRefused("The scrape has more series than a server has.")
+        if pending is not None:
+            current.at_s, pending = pending, None
+        elif stamp is not None and current.at_s is None:
+            current.at_s = _stamp(stamp)
+        current.engine = current.engine or name.partition(":")[0]
+        try:
+            value = float(text)
+        except ValueError:
+            raise ImportRefused(f"Line {number}: the value of {name} is not a number.") from None
+        if not math.isfinite(value) or value < 0 or value > 1e18:
+            continue
+        found = _MODEL.search(labels or "")
+        place = (found[1][:200] if found else "", role)
+        current.values[place] = current.values.get(place, 0.0) + value if role not in _GAUGES.values() else value
     return [s for s in scrapes if s.series]
 
 

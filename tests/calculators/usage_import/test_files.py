@@ -65,6 +65,8 @@ REFUSED = {
     "JSON without usage": (b'{"hello": "world"}', "column mapping"),
     "no results": (b'{"data": [{"start_time": 1780272000, "end_time": 1780358400, "results": []}]}', "not one result"),
     "metrics of another server": (b"# HELP vllm:x y\nvllm:num_requests_running 1\n", "no token counters"),
+    "one endless line": (b"a," * 2_500_000, "longer than"),
+    "endless YAML": (b"results:\n  scenario: x\n" + b"- \n" * 3_000_000, "larger than"),
     "open quote": (b'date,model,cost\n2026-06-01,"a,1\n' * 3, ""),
 }
 
