@@ -5,9 +5,11 @@ from pathlib import Path
 import streamlit as st
 
 from app_pages import _inputs as inputs
+from app_pages._sockets import send_at_once
 from calculators.catalog import CatalogError, load_catalog
 from calculators.texts import text
 
+HERE = Path(__file__).parent
 PAGES = (
     ("decision", ":material/balance:"),
     ("capacity", ":material/speed:"),
@@ -19,7 +21,8 @@ PAGES = (
     ("evidence", ":material/menu_book:"),
 )
 
-st.set_page_config(page_title="Self-hosting economics", page_icon=":material/balance:", layout="wide")
+st.set_page_config(page_title="Self-hosting economics", page_icon=str(HERE / "app_pages" / "icon.svg"), layout="wide")
+st.cache_resource(show_spinner=False)(send_at_once)()
 
 
 def _login() -> None:
@@ -50,7 +53,7 @@ page = st.navigation(
             default=name == "decision",
         )
         for name, icon in PAGES
-        if (Path(__file__).parent / "app_pages" / f"{name}.py").exists()
+        if (HERE / "app_pages" / f"{name}.py").exists()
     ],
     position="top",
 )

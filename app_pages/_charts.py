@@ -88,6 +88,18 @@ def line(
     )
 
 
+def fan(
+    fig: go.Figure, x: Sequence[float], lines: Sequence[tuple[Sequence[float], str, str]], hover: str = "%{y:,.0f}"
+) -> None:
+    """Lines from one start, each named beside its own stretch: the upper one above it, the lower one below it."""
+    ordered = sorted(lines, key=lambda entry: entry[0][-1], reverse=True)
+    for place, (y, colour, label) in enumerate(ordered):
+        rising = y[-1] >= y[0]
+        above = place == 0
+        position = ("top " if above else "bottom ") + ("left" if above == rising else "right")
+        line(fig, x, y, colour, label, hover=hover, at=len(x) * (7 if above else 5) // 10, position=position)
+
+
 def band(fig: go.Figure, x: Sequence[float], low: Sequence[float], high: Sequence[float], label: str) -> None:
     """Shade what lies between two lines: an uncertainty."""
     fig.add_trace(

@@ -1,6 +1,7 @@
 """Numbers as people read them, in both languages; None becomes the word for 'unknown'. No Streamlit, no arithmetic."""
 
 import re
+from collections.abc import Mapping
 
 from calculators.numbers import money, plain, share, three_digits, tokens
 from calculators.texts import Language, duration_text, text
@@ -55,6 +56,14 @@ def payback(status: str | None, days: float | None, language: Language) -> str:
     if status in ("pays_back", "beyond_horizon") and days is not None:
         return duration_text(days, language)
     return text(f"payback.{status}", language)
+
+
+def band(days: Mapping[str, float | None] | None, language: Language) -> str:
+    """'likely 206 days to 364 days' from 10th and 90th percentile; None in one of them is never."""
+    if days is None:
+        return unknown(language)
+    low, high = (days_or_never(float("inf") if days[p] is None else float(days[p]), language) for p in ("p10", "p90"))
+    return text("metric.band", language, low=low, high=high)
 
 
 def days_or_never(days: float, language: Language) -> str:

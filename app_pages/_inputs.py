@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import streamlit as st
 
+from app_pages import _address
 from app_pages import _format as fmt
 from calculators import link, views
 from calculators.catalog import Catalog
@@ -109,8 +110,18 @@ def _preset_what_widgets_cannot_read(scenario: Scenario, raw: Mapping[str, str])
 
 
 def _assign(values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
+    """Give widgets a value, with one entry in the browser's history for all."""
+    ordered = [name for name in (*_order(), *values) if name in values]
+    new = {name: values[name] for name in ordered if st.session_state.get(name) != values[name]}
+    _address.expect({n: None if v == _shown_default(n) else str(v) for n, v in new.items()})
+    for name, value in new.items():
         st.session_state[name] = value
+
+
+def _order() -> list[str]:
+    """Fields in the order in which they are drawn."""
+    first = [name for names in FIRST.values() for name in names]
+    return [*first, *(n for group in list(GROUPS)[1:] for n, spec in SPECS.items() if spec.group == group)]
 
 
 def _reset(names: Iterable[str]) -> None:
@@ -412,6 +423,7 @@ def _sidebar(catalog: Catalog, linked: Scenario) -> _Drawer:
 
 def draw(catalog: Catalog) -> State:
     """Draw all inputs, answer the scenario and keep the state for the page."""
+    _address.leave_out(n for n in SPECS if st.query_params.get(n) == str(_shown_default(n) or ""))
     linked = _open_link(catalog)
     drawer = _sidebar(catalog, linked)
     scenario, field_problems = link.read_values(drawer.texts.items())
@@ -445,3 +457,13 @@ def draw(catalog: Catalog) -> State:
 def button(label: str, callback: Callable[..., None], key: str, *args: Any, **options: Any) -> None:
     """A button whose callback changes the inputs."""
     st.button(label, key=key, on_click=callback, args=args, **options)
+
+
+def remembered(name: str, asked: object, make: Callable[[], Any]) -> Any:
+    """What ``make`` gave for the same question in this session: a large file is read once, not on every rerun."""
+    key = f"_remembered_{name}"
+    kept = st.session_state.get(key)
+    if kept is None or kept[0] != asked:
+        kept = (asked, make())
+        st.session_state[key] = kept
+    return kept[1]

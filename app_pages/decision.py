@@ -9,7 +9,7 @@ from app_pages import _page as page
 from calculators import views
 from calculators.exports.months import Months, months
 from calculators.numbers import money, share, tokens
-from calculators.report import Report, to_json
+from calculators.report import to_json
 
 t = page.t
 state, report = page.begin()
@@ -22,93 +22,92 @@ def verdict() -> None:
     first, *rest = report.sentences(language)
     if state.scenario.title:
         st.caption(fmt.escape(state.scenario.title))
-    st.header(fmt.escape(first), anchor=False)
+    st.title(fmt.escape(first), anchor=False)
     st.markdown(fmt.escape(" ".join(rest) if language == "en" else "".join(rest)))
 
 
 def figures() -> None:
-    """Four figures, each with its parts in the help."""
-    capacity, even, host = data["capacity"], data["break_even"], data["self_host"]
-    columns = st.columns(4)
-    columns[0].metric(
-        t("metric.capacity"),
-        fmt.token_count(capacity["tokens_per_month"], language),
-        help=t(
-            "metric.capacity_help",
-            new=fmt.token_count(capacity["new_input_tokens_per_month"], language),
-            cached=fmt.token_count(capacity["cached_input_tokens_per_month"], language),
-            output=fmt.token_count(capacity["output_tokens_per_month"], language),
-            evidence=t(f"evidence.{report.evidence}"),
+    """Four figures, each with a line that compares and its parts in the help."""
+    capacity, even, host, served = data["capacity"], data["break_even"], data["self_host"], data["served"]
+    cards = (
+        (
+            "capacity",
+            fmt.token_count(capacity["tokens_per_month"], language),
+            {"served": fmt.token_count(served["tokens_per_month"], language)},
+            {
+                "new": fmt.token_count(capacity["new_input_tokens_per_month"], language),
+                "cached": fmt.token_count(capacity["cached_input_tokens_per_month"], language),
+                "output": fmt.token_count(capacity["output_tokens_per_month"], language),
+                "evidence": t(f"evidence.{report.evidence}"),
+            },
         ),
-        border=True,
-    )
-    columns[1].metric(
-        t("metric.usd_per_mtok"),
-        fmt.usd_per_mtok(host["usd_per_mtok"], language),
-        help=t(
-            "metric.usd_per_mtok_help",
-            month=fmt.usd(host["usd_per_month"], language),
-            served=fmt.token_count(data["served"]["tokens_per_month"], language),
-            api=fmt.usd_per_mtok(views.api_usd_per_mtok(report), language),
+        (
+            "usd_per_mtok",
+            fmt.usd_per_mtok(host["usd_per_mtok"], language),
+            {"api": fmt.usd_per_mtok(data["serverless"]["baseline"]["usd_per_mtok"], language)},
+            {
+                "month": fmt.usd(host["usd_per_month"], language),
+                "served": fmt.token_count(served["tokens_per_month"], language),
+            },
         ),
-        border=True,
-    )
-    columns[2].metric(
-        t("metric.payback"),
-        fmt.payback(report.status, report.days, language),
-        help=t(
-            "metric.payback_help",
-            capex=fmt.usd(host["capex_usd"], language),
-            saving=fmt.usd(data["payback"]["saving_usd_per_month"], language),
-            alternative=fmt.payback(report.alternative_status, report.alternative_days, language),
-            offer=fmt.escape(data["serverless"]["alternative"]["offer"] or t("ui.unknown")),
+        (
+            "payback",
+            fmt.payback(report.status, report.days, language),
+            {"band": fmt.band(data["uncertainty"]["payback_days"], language)},
+            {
+                "capex": fmt.usd(host["capex_usd"], language),
+                "saving": fmt.usd(data["payback"]["saving_usd_per_month"], language),
+                "alternative": fmt.payback(report.alternative_status, report.alternative_days, language),
+                "offer": data["serverless"]["alternative"]["offer"] or t("ui.unknown"),
+            },
         ),
-        border=True,
-    )
-    columns[3].metric(
-        t("metric.break_even"),
-        fmt.usd(even["api_usd_per_month"], language),
-        help=t(
-            "metric.break_even_help",
-            tokens=fmt.token_count(even["tokens_per_month"], language),
-            utilization=fmt.fraction(even["utilization"], language),
-            horizon=state.scenario.horizon_months,
+        (
+            "break_even",
+            fmt.usd(even["api_usd_per_month"], language),
+            {"tokens": fmt.token_count(even["tokens_per_month"], language)},
+            {"utilization": fmt.fraction(even["utilization"], language), "horizon": state.scenario.horizon_months},
         ),
-        border=True,
     )
+    for column, (name, value, line, parts) in zip(st.columns(4), cards, strict=True):
+        column.metric(
+            t(f"metric.{name}"),
+            value,
+            delta=t(f"metric.{name}_line", **line),
+            delta_color="off",
+            delta_arrow="off",
+            help=fmt.escape(t(f"metric.{name}_help", **parts)),
+            border=True,
+        )
 
 
-def cash_flow(table: Months, report: Report) -> None:
+def cash_flow(table: Months) -> None:
     """Cumulative cash flow against both offers."""
     own = table.columns["cumulative_usd"]
     x = list(range(len(own)))
     fig = charts.figure(t("axis.month"), t("axis.cumulative_usd"), zero=False)
     offer = report.resolved.baseline.id
-    charts.line(fig, x, own, charts.API, t("chart.against", offer=offer), position="top left")
-    columns = {t("col.month"): x, t("chart.against", offer=offer): own}
+    lines = [(own, charts.API, t("chart.against", offer=offer))]
     if table.alternative and report.resolved.alternative is not None:
-        other = report.resolved.alternative.id
-        values = table.columns["alternative_cumulative_usd"]
-        charts.line(fig, x, values, charts.ALTERNATIVE, t("chart.against", offer=other), position="bottom left")
-        columns[t("chart.against", offer=other)] = values
+        other = t("chart.against", offer=report.resolved.alternative.id)
+        lines.append((table.columns["alternative_cumulative_usd"], charts.ALTERNATIVE, other))
+    charts.fan(fig, x, lines)
     told = fmt.payback(report.status, report.days, language)
-    at = report.result.flow.payback_months
     if report.status == "pays_back":
-        charts.mark(fig, float(at), 0.0, told, position="bottom right")
+        charts.mark(fig, float(report.result.flow.payback_months), 0.0, told, position="bottom right")
     title = t(f"chart.cash_{report.status}", days=told, horizon=state.scenario.horizon_months)
     alt = t("chart.cash_alt", title=title, offer=offer, end=money(own[-1] or 0.0))
+    columns = {t("col.month"): x} | {f"{label}, USD": values for values, _, label in lines}
     page.chart(fig, "cash_flow", title, alt, columns)
 
 
 def cost_curve(curve: views.CostCurve) -> None:
     """Cost of a month against volume, whole systems at a time."""
     fig = charts.figure(t("axis.tokens_per_month"), t("axis.usd_per_month"))
-    end = float(curve.own_tokens[-1])
-    charts.beyond(fig, curve.capacity_tokens, end, t("chart.beyond"))
-    charts.line(fig, curve.api_tokens, curve.api_usd, charts.API, report.resolved.baseline.id)
+    charts.beyond(fig, curve.capacity_tokens, float(curve.own_tokens[-1]), t("chart.beyond"))
+    lines = [(curve.api_usd, charts.API, report.resolved.baseline.id)]
     if curve.alternative_usd is not None and report.resolved.alternative is not None:
-        name = report.resolved.alternative.id
-        charts.line(fig, curve.api_tokens, curve.alternative_usd, charts.ALTERNATIVE, name, position="bottom left")
+        lines.append((curve.alternative_usd, charts.ALTERNATIVE, report.resolved.alternative.id))
+    charts.fan(fig, curve.api_tokens, lines)
     charts.line(fig, curve.own_tokens, curve.own_usd, charts.OWN, t("chart.own"), position="top left")
     if curve.break_even_tokens is not None and curve.break_even_usd is not None:
         label = t("chart.break_even", tokens=tokens(curve.break_even_tokens))
@@ -123,10 +122,8 @@ def cost_curve(curve: views.CostCurve) -> None:
         t("col.systems"): curve.own_counts,
         t("chart.own_usd"): curve.own_usd,
     }
-    alt = t(
-        "chart.cost_alt", title=title, capacity=tokens(curve.capacity_tokens), share=share(state.scenario.utilization)
-    )
-    page.chart(fig, "cost_curve", title, alt, columns)
+    capacity, load = tokens(curve.capacity_tokens), share(state.scenario.utilization)
+    page.chart(fig, "cost_curve", title, t("chart.cost_alt", title=title, capacity=capacity, share=load), columns)
 
 
 def first_visit() -> None:
@@ -137,14 +134,14 @@ def first_visit() -> None:
 
 
 verdict()
+figures()
 if state.first_visit:
     first_visit()
-figures()
 left, right = st.columns(2)
 table, curve = months(report), views.cost_curve(report)
 with left:
     if table is not None:
-        cash_flow(table, report)
+        cash_flow(table)
 with right:
     if curve is not None:
         cost_curve(curve)

@@ -139,10 +139,10 @@ def cost_curve(report: Report) -> CostCurve | None:
     left = np.concatenate(([0.0], limits[:-1]))
     corners = np.stack((left, limits), axis=-1).ravel()
     own = np.repeat(fixed, 2) + licence * corners
-    ends = np.array([0.0, float(corners[-1])])
+    ends = np.linspace(0.0, float(corners[-1]), 21)
     alternative = float(result.alternative_usd_per_request)
     known = report.resolved.alternative is not None and math.isfinite(alternative)
-    inside = even is not None and even / per_request <= ends[1]
+    inside = even is not None and even / per_request <= ends[-1]
     return CostCurve(
         own_tokens=corners * per_request,
         own_usd=own,
