@@ -89,9 +89,7 @@ class Dataset:
         self.points = list(points)
         n = len(self.points)
         self.rate = np.array([p.output_tokens_per_s / p.output_tokens for p in points])
-        self.tpot = np.array(
-            [p.tpot_s if p.tpot_s > 0 else 1 / p.user_tokens_per_s if p.user_tokens_per_s > 0 else math.nan for p in points]
-        )
+        self.tpot = np.array([p.speed_s for p in points])
         self.ttft = np.array([p.ttft_s for p in points])
         self.concurrency = np.array([p.concurrency for p in points])
         self.weight = np.ones(n)
@@ -141,7 +139,7 @@ class Dataset:
             i = part["index"]
             k = {name: values[i] for name, values in constants.items()}
             plan = CompiledPlan(
-                Constants(**k),  # type: ignore[arg-type]  # arrays broadcast through the same formulas
+                Constants(**k),  # arrays broadcast through the same formulas
                 _scaled(part["decode"], k),
                 part["decode_workers"],
                 _scaled(part["prefill"], k),
@@ -486,8 +484,8 @@ def band_of(residual: Array, coverage: float = COVERAGE) -> tuple[float, float]:
     ratio = np.sort(-residual)  # log(measured / predicted)
     n = len(ratio)
     tail = (1.0 - coverage) / 2.0
-    low = ratio[max(0, math.floor(tail * (n + 1)) - 1)]
-    high = ratio[min(n - 1, math.ceil((1.0 - tail) * (n + 1)) - 1)]
+    low = ratio[max(0, math.floor(tail * (n + 1) + 1e-9) - 1)]
+    high = ratio[min(n - 1, math.ceil((1.0 - tail) * (n + 1) - 1e-9) - 1)]
     return min(math.exp(float(low)), 0.97), max(math.exp(float(high)), 1.03)
 
 
@@ -637,7 +635,7 @@ def to_toml(calibration: Calibration) -> str:
     """The calibration file: constants with n, dates and held-out error; bands; acceptances; accuracy."""
     lines = [
         "# Written by `python -m calculators.calibrate` from data/measurements; do not edit.",
-        "# Constants are per accelerator class, engine and half-year ('' = all); mean_error is held out by configuration.",
+        "# Constants are per accelerator class, engine and half-year ('' = all); mean_error: configuration held out.",
         "# Measurements of models other than Kimi K3 are mostly InferenceX by SemiAnalysis.",
         f"date = {_toml(calibration.date)}",
         "",
@@ -693,9 +691,11 @@ def report(calibration: Calibration) -> str:
         return f"| {label} | {e['n']} | {e['mean']:.1%} | {e['median']:.1%} | {e['p90']:.1%} | {target} |"
 
     lines = [
-        f"Output throughput, {s['n']} usable points of {s['n_rows']} measured rows ({s['configurations']} configurations; "
-        f"{s['n_skipped']} rows unreadable or without layout, {s['n_marked']} marked or of uncalibrated classes). "
-        f"Held out by configuration (model, accelerator, engine, precision, layout, speculation): {FOLDS} folds by hash.",
+        f"Output throughput, {s['n']} usable points of {s['n_rows']} measured rows, "
+        f"{s['configurations']} configurations ({s['n_skipped']} rows without layout, count or lengths; "
+        f"{s['n_marked']} marked suspect or without a speed). "
+        "Held out by configuration (model, accelerator, engine, precision, layout, speculation): "
+        f"{FOLDS} folds by hash.",
         "",
         "| Held out | n | mean | median | 90th pct | target |",
         "|---|---|---|---|---|---|",
@@ -720,7 +720,8 @@ def report(calibration: Calibration) -> str:
     for level, value in s["coverage"].items():
         band = calibration.bands[level]
         lines.append(f"| {level} | x{band.low:.2f} to x{band.high:.2f} | {band.n} | {value:.0%} |")
-    lines += ["", "| Accelerator | n | anchored mean | constants-only mean | machine left out mean |", "|---|---|---|---|---|"]
+    lines += ["", "| Accelerator | n | anchored mean | constants-only mean | machine left out mean |"]
+    lines.append("|---|---|---|---|---|")
 
     def mean(e: Mapping[str, Any]) -> str:
         return f"{e['mean']:.1%}" if e.get("n") else "-"

@@ -77,11 +77,8 @@ class Calibration:
         if not fitted:
             return Constants.bound()
         shares = {"e_bw", "e_kv", "e_dec", "e_pf", "e_link", "pipeline_fill", "merge"}
-        return Constants(
-            **{
-                f.name: (max if f.name in shares else min)(getattr(c, f.name) for c in fitted) for f in fields(Constants)
-            }
-        )
+        best = {f.name: [getattr(c, f.name) for c in fitted] for f in fields(Constants)}
+        return Constants(**{name: max(v) if name in shares else min(v) for name, v in best.items()})
 
     def for_point(self, class_id: str, engine: str, era: str) -> ConstantSet:
         """Constants for a dated measurement: class, engine and half-year, else class and engine, else class.

@@ -115,6 +115,13 @@ class Point:
         return self.plan.devices
 
     @property
+    def speed_s(self) -> float:
+        """Seconds per output token that a user sees, stated either way; NaN when neither is."""
+        if self.tpot_s > 0:
+            return self.tpot_s
+        return 1.0 / self.user_tokens_per_s if self.user_tokens_per_s > 0 else NAN
+
+    @property
     def verified(self) -> float:
         """Tokens verified a sequence and step: 1 without speculation, 4 for MTP (3 drafts + 1), else draft + 1."""
         if self.spec == "none":

@@ -19,7 +19,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -41,7 +40,7 @@ EVIDENCE: Final = ("measured", "interpolated", "modelled", "class", "uncalibrate
 LIMITS: Final = ("memory", "tpot", "ttft", "measured range", "does not fit")
 
 SHAPE_SCALES: Final = (math.log(4.0), math.log(4.0), 0.4, math.log(6.0))
-"""Distance of 1 in log input, log output, cache share and log accepted tokens: from there on an anchor has no weight."""
+"""Distance of 1 in log input, log output, cache share and log accepted tokens: from there on anchors have no weight."""
 
 MEASURED_KERNEL: Final = 0.95
 INTERPOLATED_KERNEL: Final = 0.5
@@ -66,6 +65,7 @@ _MAX_CONCURRENCY: Final = 1e6
 class Anchors:
     """A measured series: points of one model, machine and shape, by rising concurrency.
 
+    rates: measured requests per second; tpots: measured seconds per output token, 0 where not measured.
     strength: 1 for the configuration asked for, less where layout, engine, precision or draft differ.
     """
 
@@ -82,6 +82,8 @@ class Anchors:
     dates: tuple[str, ...]
     resident_tokens: float
     memory_limited: bool
+    rates: tuple[float, ...]
+    tpots: tuple[float, ...]
     strength: float = 1.0
 
 
@@ -152,6 +154,8 @@ class Sizing:
     this machine that holds one replica, 0 = none does. low_factor, high_factor: band of the throughput.
     evidence and anchor describe the first element; evidence_code has one entry per element (index into EVIDENCE).
     single_stream_tokens_per_s: speed of one lone request, also where the latency limit cannot be met.
+    tpot_ms and ttft_s are those of the operating point, of one lone request where the limits cannot be met, and of the
+    replica that would be needed where the machines given are too few: show them only where `fits`.
     """
 
     fits: NDArray[np.bool_]
@@ -190,7 +194,9 @@ def _kernel(distance2: Array) -> Array:
     return np.asarray(near * near * near, dtype=np.float64)
 
 
-def _shape_distance2(anchors: Anchors, x_in: Array, x_out: Array, cached: Array, accepted: Array) -> tuple[Array, Array]:
+def _shape_distance2(
+    anchors: Anchors, x_in: Array, x_out: Array, cached: Array, accepted: Array
+) -> tuple[Array, Array]:
     """Squared distance in all four directions, and in the two lengths alone."""
     lengths = ((x_in - math.log(anchors.input_tokens)) / SHAPE_SCALES[0]) ** 2 + (
         (x_out - math.log(anchors.output_tokens)) / SHAPE_SCALES[1]
@@ -320,6 +326,8 @@ def anchors_from_points(
                 resident_tokens=min(resident, fit),
                 # More was offered than the accelerators could hold: the series ended at its memory, not by choice.
                 memory_limited=largest.concurrency > 0 and resident > 1.1 * fit,
+                rates=tuple(m[1].output_tokens_per_s / osl for m in chosen),
+                tpots=tuple(m[1].tpot_s if m[1].tpot_s > 0 else 0.0 for m in chosen),
             )
         )
     return tuple(result)
@@ -332,7 +340,7 @@ def implied_concurrency(point: Point, compiled: CompiledPlan, accepted: float) -
     """
     if point.concurrency > 0:
         return point.concurrency
-    tpot = point.tpot_s if point.tpot_s > 0 else 1.0 / point.user_tokens_per_s if point.user_tokens_per_s > 0 else math.nan
+    tpot = point.speed_s
     if not math.isfinite(tpot):
         return math.nan
     rate = point.output_tokens_per_s / point.output_tokens
@@ -651,12 +659,22 @@ def sizing_inputs(
     exclude_measurements: frozenset[str] = frozenset(),
     anchored: bool = True,
 ) -> SizingInputs:
-    """Look up a model on a machine and pair it with a workload (see SizingInputs for the units).
+    """Look up a model on a machine and pair it with a workload.
 
     Args:
         catalog: records by id.
         model_id: key of catalog.models.
         system_id: key of catalog.systems.
+        input_tokens: mean input tokens a request.
+        output_tokens: mean output tokens a request.
+        serving_cached_share: share of the input found in the machine's own cache, 0 to 1.
+        accepted_tokens_per_step: tokens a decode step emits; 1 = no speculative decoding.
+        max_tpot_ms: limit of the time per output token, infinity = none.
+        max_ttft_s: limit of the time to first token, infinity = none.
+        gpu_memory_utilization: share of usable memory that the engine may take.
+        kv_dtype: cache width, 'fp8' or 'bf16'.
+        measured_output_tokens_per_s: own load test of one whole machine at this mix, NaN = none.
+        system_count: machines, whole numbers from 0.
         exclude_measurements: ids of measured points that may not serve as anchors (for judging accuracy).
         anchored: False ignores all measured points.
 
@@ -775,7 +793,7 @@ def size(x: SizingInputs) -> Sizing:
 def _evaluate_chunks(
     site: Site, arrays: Mapping[str, Array], shape: tuple[int, ...], count: int
 ) -> dict[str, NDArray[Any]]:
-    """`_evaluate` piece by piece, so that intermediate arrays stay in cache. Threads were slower: the pieces are short."""
+    """`_evaluate` piece by piece: intermediate arrays stay in cache. Threads were slower, the pieces are short."""
     flat = {k: (a if a.ndim == 0 else np.broadcast_to(a, shape).reshape(-1)) for k, a in arrays.items()}
 
     out: dict[str, NDArray[Any]] = {}
@@ -838,7 +856,7 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     limits_ttft = bool(np.isfinite(ttft_limit).any())
 
     def excess_of(index: NDArray[np.intp] | None) -> Excess:
-        """Function of concurrency: worse of both latencies over its limit, minus 1, and whether it is the first token's.
+        """Function of concurrency: worse latency over its limit, minus 1, and whether it is the first token's.
 
         index picks elements, so that the search goes on with those that have not converged.
         """
@@ -849,7 +867,7 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
             near = Correction(site.anchors, pick[4], pick[5], pick[2], pick[3])
             by_token, by_first = (v if v.ndim == 0 else v[index] for v in (tpot_limit, ttft_limit))
 
-        def excess(c: Array) -> tuple[Array, Array]:
+        def excess(c: Array) -> tuple[Array, NDArray[np.bool_]]:
             op, log_c = load.at(c), np.log(c)
             token = op.tpot_s * np.exp(near.log_ratio("tpot", log_c)) / by_token
             if not limits_ttft:
@@ -1051,18 +1069,16 @@ def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> 
     near, series = best
     log_c = math.log(float(first["concurrency"]))
     i = min(range(len(series.ids)), key=lambda j: abs(series.log_concurrency[j] - log_c))
-    return MappingProxyType(
-        {
-            "id": series.ids[i],
-            "source_url": series.source_urls[i],
-            "date": series.dates[i],
-            "concurrency": math.exp(series.log_concurrency[i]),
-            "input_tokens": series.input_tokens,
-            "output_tokens": series.output_tokens,
-            "measured_over_predicted": math.exp(series.log_rate_ratio[i]),
-            "weight": near,
-        }
-    )
+    return {
+        "id": series.ids[i],
+        "source_url": series.source_urls[i],
+        "date": series.dates[i],
+        "concurrency": round(math.exp(series.log_concurrency[i]), 3),
+        "input_tokens": series.input_tokens,
+        "output_tokens": series.output_tokens,
+        "measured_over_predicted": math.exp(series.log_rate_ratio[i]),
+        "weight": near,
+    }
 
 
 def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> tuple[str, ...]:
@@ -1084,15 +1100,20 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
         )
     if context > LONG_CONTEXT_TOKENS:
         fit = float(first["max_concurrent_sequences"])
-        measured = [s for s in site.anchors if s.memory_limited and abs(math.log(context / (s.input_tokens + s.output_tokens))) < 0.5]
+        measured = [
+            s
+            for s in site.anchors
+            if s.memory_limited and abs(math.log(context / (s.input_tokens + s.output_tokens))) < 0.5
+        ]
         held = ""
         if measured:
             sessions = min(s.resident_tokens for s in measured) / context
             held = f"; the measured run of this length ({measured[0].ids[-1]}) ended at {sessions:,.0f}"
         texts.append(
             f"At {context:,.0f} tokens a session {fit:,.0f} sessions stay resident on the accelerators of a replica "
-            f"({site.plan.name}, {site.kv_dtype} cache){held}. Capacity at this length is limited by resident sessions and "
-            "by where the cache lives; the model of time is known to fail above 100,000 tokens, so the band is wider."
+            f"({site.plan.name}, {site.kv_dtype} cache){held}. Capacity at this length is limited by resident sessions "
+            "and by where the cache lives; the model of time is known to fail above 100,000 tokens, so the band is "
+            "wider."
         )
         if site.shape.has_mla and site.plan.decode.layout.dcp == 1:
             texts.append("Without decode-context parallelism the cache is replicated on every tensor rank.")
@@ -1106,7 +1127,231 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
             if which == "tpot"
             else f"time to first token is {float(first['ttft_s']):,.1f} s, the limit {head['max_ttft_s']:,.1f} s"
         )
-        texts.append(f"Even one request at a time misses the limit: {unit}. Raise the limit or choose a faster machine.")
+        texts.append(
+            f"Even one request at a time misses the limit: {unit}. Raise the limit or choose a faster machine."
+        )
     if math.isfinite(head["max_ttft_s"]):
         texts.append("Time to first token is known to be predicted poorly; measured values often leave queueing out.")
     return tuple(dict.fromkeys(texts))
+
+
+# ----------------------------------------------------------------------------------------------- figures for the pages
+
+
+@dataclass(frozen=True)
+class MemoryBreakdown:
+    """Bytes on each accelerator of the decode pool at the operating point; the five parts add up to usable_bytes."""
+
+    usable_bytes: float
+    weights_bytes: float
+    cache_bytes: float
+    state_bytes: float
+    overhead_bytes: float
+    free_bytes: float
+    short_bytes: float
+
+
+def memory_breakdown(x: SizingInputs, sizing: Sizing | None = None) -> MemoryBreakdown:
+    """Where the memory of one accelerator goes (scalar inputs).
+
+    Args:
+        x: scalar inputs.
+        sizing: its sizing, when known already.
+
+    Returns:
+        weights, cache and state of the sequences at the operating concurrency, overhead = what gpu_memory_utilization
+        leaves to the engine, free = the rest. Where the weights do not fit, cache and state are 0 and short_bytes says
+        by how much; free is then 0 and the parts exceed usable_bytes by short_bytes.
+    """
+    site = x.site
+    result = size(x) if sizing is None else sizing
+    usable = site.chip.usable_bytes
+    overhead = usable * (1.0 - float(np.asarray(x.gpu_memory_utilization)))
+    weights = site.weights_bytes_per_device
+    local = float(result.concurrency) / site.decode_slots
+    context = float(np.asarray(x.input_tokens)) + float(np.asarray(x.output_tokens))
+    cache = site.cache_bytes_per_token_per_device * context * local
+    state = site.state_bytes_per_device * local
+    rest = usable - overhead - weights - cache - state
+    return MemoryBreakdown(usable, weights, cache, state, overhead, max(rest, 0.0), max(-rest, 0.0))
+
+
+@dataclass(frozen=True)
+class ConcurrencyCurve:
+    """Sessions that fit a replica by context length, one array a layout and cache width."""
+
+    context_tokens: Array
+    layout: str
+    kv_dtype: KvDtype
+    sessions: Array
+    tokens: Array
+
+
+CONTEXTS: Final = tuple(float(2**n) for n in range(12, 21))
+"""Context lengths of the long-context view: 4,096 to 1,048,576 tokens."""
+
+
+def concurrency_by_context(
+    x: SizingInputs, contexts: Sequence[float] = CONTEXTS
+) -> tuple[ConcurrencyCurve, ...]:
+    """Whole sessions that a replica of the site holds, with and without DCP, fp8 and bf16 cache.
+
+    Args:
+        x: scalar inputs; only the site and gpu_memory_utilization are used.
+        contexts: tokens a session, input and output together.
+
+    Returns:
+        One curve a layout (tensor parallel alone; with DCP where the cache is replicated) and cache width. Zero where
+        not even one session fits. tokens = what fits before rounding sessions down.
+    """
+    site = x.site
+    context = np.asarray(contexts, dtype=np.float64)
+    base = site.plan.decode.layout
+    layouts = [replace(base, dcp=1)]
+    if site.shape.has_mla and base.tp > 1:
+        layouts.append(replace(base, dcp=base.tp))
+    utilization = float(np.asarray(x.gpu_memory_utilization))
+    curves = []
+    for layout in layouts:
+        for kv_dtype in ("fp8", "bf16"):
+            tokens = (
+                mem.tokens_that_fit(site.shape, layout, kv_dtype, site.chip.usable_bytes, utilization, context)
+                * site.plan.decode.workers
+            )
+            curves.append(ConcurrencyCurve(context, layout.name, kv_dtype, np.floor(tokens / context + 1e-9), tokens))
+    return tuple(curves)
+
+
+@dataclass(frozen=True)
+class MeasuredPoint:
+    """A measured point of this model on this machine, as drawn beside a curve (one replica)."""
+
+    id: str
+    source_url: str
+    concurrency: float
+    output_tokens_per_s: float
+    tokens_per_s_per_user: float
+    input_tokens: float
+    output_tokens: float
+    accepted_tokens_per_step: float
+    same_shape: bool
+
+
+@dataclass(frozen=True)
+class LatencyCurve:
+    """Throughput against latency of one replica over concurrency, with its band and the measured points."""
+
+    concurrency: Array
+    output_tokens_per_s: Array
+    low_output_tokens_per_s: Array
+    high_output_tokens_per_s: Array
+    tpot_ms: Array
+    ttft_s: Array
+    beyond_measured: NDArray[np.bool_]
+    measured: tuple[MeasuredPoint, ...]
+
+
+def latency_curve(x: SizingInputs, points: int = 40) -> LatencyCurve:
+    """Output rate, time per token and time to first token of one replica from 1 request to what memory holds.
+
+    Args:
+        x: scalar inputs; latency limits are ignored, the curve shows what they would cut.
+        points: concurrencies, evenly spaced on a logarithmic scale, rounded to whole requests.
+
+    Returns:
+        Arrays over concurrency, empty where nothing fits. beyond_measured marks concurrencies past the largest one that
+        was measured near this shape: `size` does not go there. The band is the one of the site's evidence there.
+    """
+    site = x.site
+    none = np.zeros(0)
+    result = size(replace(x, max_tpot_ms=math.inf, max_ttft_s=math.inf))
+    most = float(np.asarray(result.max_concurrent_sequences))
+    if most < 1:
+        return LatencyCurve(none, none, none, none, none, none, np.zeros(0, dtype=np.bool_), ())
+    c = np.unique(np.round(np.geomspace(1.0, most, points)))
+    given, out = np.asarray(x.input_tokens, dtype=np.float64), np.asarray(x.output_tokens, dtype=np.float64)
+    cached = np.asarray(x.serving_cached_share, dtype=np.float64)
+    accepted = np.asarray(x.accepted_tokens_per_step, dtype=np.float64)
+    correction = Correction(site.anchors, np.log(given), np.log(out), cached, accepted)
+    op = Workload(site.compiled, given, out, cached, accepted).at(c)
+    log_c = np.log(c)
+    rate = op.requests_per_s * out * np.exp(correction.log_ratio("rate", log_c))
+    level = np.full(c.shape, site.base_evidence, dtype=np.int64)
+    for series, _, near in correction.series:
+        xs = np.asarray(series.log_concurrency)
+        inside = (log_c > xs[0] - 0.25) & (log_c < xs[-1] + 0.25) & (float(near) >= INTERPOLATED_KERNEL)
+        level = np.where(inside, np.minimum(level, 1), level)
+    shown = [
+        MeasuredPoint(
+            id=series.ids[i],
+            source_url=series.source_urls[i],
+            concurrency=round(math.exp(series.log_concurrency[i]), 3),
+            output_tokens_per_s=series.rates[i] * series.output_tokens,
+            tokens_per_s_per_user=1.0 / series.tpots[i],
+            input_tokens=series.input_tokens,
+            output_tokens=series.output_tokens,
+            accepted_tokens_per_step=series.accepted,
+            same_shape=float(near) >= MEASURED_KERNEL,
+        )
+        for series, near in (
+            (s, _kernel(_shape_distance2(s, np.log(given), np.log(out), cached, accepted)[0])) for s in site.anchors
+        )
+        for i in range(len(series.ids))
+        if series.tpots[i] > 0
+    ]
+    return LatencyCurve(
+        concurrency=c,
+        output_tokens_per_s=rate,
+        low_output_tokens_per_s=rate * np.exp(site.log_low[level]),
+        high_output_tokens_per_s=rate * np.exp(site.log_high[level]),
+        tpot_ms=op.tpot_s * np.exp(correction.log_ratio("tpot", log_c)) * 1e3,
+        ttft_s=op.ttft_s * np.exp(correction.log_ratio("ttft", log_c)),
+        beyond_measured=c > float(np.asarray(result.concurrency)),
+        measured=tuple(shown),
+    )
+
+
+@dataclass(frozen=True)
+class TtftCurve:
+    """Time to first token by input length: a lone request, and at the operating point. grade: good, slow or long."""
+
+    input_tokens: Array
+    lone_s: Array
+    loaded_s: Array
+    concurrency: Array
+    grade: tuple[str, ...]
+
+
+TTFT_GOOD_S: Final = 2.0
+TTFT_SLOW_S: Final = 10.0
+"""Grades of the wait for the first token, a convention of this app: good up to 2 s, slow up to 10 s, long beyond."""
+
+
+def ttft_by_input(x: SizingInputs, inputs: Sequence[float] = CONTEXTS) -> TtftCurve:
+    """Time to first token over input length, the workload's cache share and output kept.
+
+    Args:
+        x: scalar inputs.
+        inputs: input tokens; lengths beyond the model's context are left out.
+
+    Returns:
+        lone_s for a request alone, loaded_s at the concurrency that `size` chooses (infinite limits mean what fits).
+        Entries that do not fit are NaN here and must be shown as 'does not fit'.
+    """
+    out = float(np.asarray(x.output_tokens))
+    lengths = np.asarray([n for n in inputs if n + out <= x.site.shape.max_context_tokens + 1024], dtype=np.float64)
+    loaded = size(replace(x, input_tokens=lengths))
+    cached = np.asarray(x.serving_cached_share, dtype=np.float64)
+    accepted = np.asarray(x.accepted_tokens_per_step, dtype=np.float64)
+    op = Workload(x.site.compiled, lengths, out, cached, accepted).at(np.ones(()))
+    correction = Correction(x.site.anchors, np.log(lengths), np.log(np.asarray(out)), cached, accepted)
+    lone = op.ttft_s * np.exp(correction.log_ratio("ttft", np.zeros(())))
+    fits = np.broadcast_to(loaded.fits, lengths.shape)
+    lone = np.where(fits, lone, math.nan)
+    grade = tuple(
+        "does not fit" if not ok else "good" if s <= TTFT_GOOD_S else "slow" if s <= TTFT_SLOW_S else "long"
+        for ok, s in zip(fits.tolist(), lone.tolist(), strict=True)
+    )
+    concurrency = np.broadcast_to(loaded.concurrency, lengths.shape)
+    busy = np.where(fits & (concurrency >= 1), loaded.ttft_s, math.nan)
+    return TtftCurve(lengths, lone, busy, concurrency, grade)

@@ -416,7 +416,8 @@ def operate(
         output_tokens: mean output tokens a request.
         cached_share: share of the input whose cache exists; it skips prefill and is still read in decode.
         accepted: tokens emitted a step (accepted drafts and the bonus token); 1 = no speculation.
-        verified: tokens verified a step; None = 1 without speculation, else twice the accepted ones up to the widest block.
+        verified: tokens verified a step; None = 1 without speculation, else twice the accepted ones, at most the widest
+            block.
 
     Returns:
         Requests per second of the replica, time per output token and time to first token, seconds.

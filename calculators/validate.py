@@ -1,4 +1,4 @@
-"""Holds the sizing model against measured rows: what it would have said, how far off it was, and what it could not read.
+"""Holds the sizing model against measured rows: what it would have said, how far off it was, what it could not read.
 
 A row is never anchored on itself: points of data/measurements with the same id, or with the same configuration, shape,
 concurrency and throughput, are left out before its prediction. Its evidence level therefore says what the other points
@@ -107,8 +107,8 @@ def concurrency_of(point: Point, catalog: HasRecords, compiled: CompiledPlan, ac
             0.9,
             point.input_tokens + point.output_tokens,
         )
-        room = float(room) * point.plan.decode.workers
-        return max(1.0, min(room, _SATURATION_SEQUENCES_PER_DEVICE * point.devices))
+        held = float(room) * point.plan.decode.workers
+        return max(1.0, min(held, _SATURATION_SEQUENCES_PER_DEVICE * point.devices))
     return implied_concurrency(point, compiled, accepted)
 
 
@@ -140,7 +140,7 @@ def references(
             continue
         op = _operate(point, compiled, concurrency, accepted)
         rate = math.log(point.output_tokens_per_s / float(op.requests_per_s) / point.output_tokens)
-        tpot = point.tpot_s if point.tpot_s > 0 else 1 / point.user_tokens_per_s if point.user_tokens_per_s > 0 else 0
+        tpot = point.speed_s
         result[point.model_id, point.accelerator_id].append(
             Reference(
                 point,
@@ -235,6 +235,8 @@ def _anchors(target: Point, accepted: float, refs: Sequence[Reference]) -> list[
                 dates=tuple(r.point.date for r in chosen),
                 resident_tokens=math.inf,
                 memory_limited=False,
+                rates=(),
+                tpots=(),
                 strength=strength,
             )
         )
@@ -354,8 +356,8 @@ def validate_rows(
 
     Returns:
         {'rows': [{id, measured_output_tokens_per_s, predicted_output_tokens_per_s, error, evidence}],
-        'summary': {n, mape, median_ape, p90_ape, by_hardware, skipped: [{id, why}]}}. error is predicted / measured - 1,
-        a fraction; the summary's figures are null when no row was usable.
+        'summary': {n, mape, median_ape, p90_ape, by_hardware, skipped: [{id, why}]}}. error is predicted / measured
+        - 1, a fraction; the summary's figures are null when no row was usable.
 
     Raises:
         ValueError: the file cannot be read.
