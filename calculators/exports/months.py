@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
-from calculators.cashflow import FlowTerms, Schedule, schedule
-from calculators.report import Report
+from calculators.cashflow import Schedule
+from calculators.report import Report, scalar_terms
 
 UNITS: Final[Mapping[str, str]] = {
     "price_level": "ratio",
@@ -42,12 +40,6 @@ def unit(column: str) -> str:
     return UNITS.get(column, "USD")
 
 
-def scalar(terms: FlowTerms) -> FlowTerms:
-    """Terms with every number as a zero-dimensional array, as `schedule` wants them."""
-    numbers: dict[str, Any] = {k: np.asarray(v).reshape(()) for k, v in vars(terms).items() if k != "weights"}
-    return replace(terms, **numbers)
-
-
 @dataclass(frozen=True)
 class Months:
     """Month 0 (the start) to the horizon; each column has horizon + 1 numbers, None where nothing is known.
@@ -71,7 +63,7 @@ def months(report: Report) -> Months | None:
     """
     if report.status is None:
         return None
-    terms = scalar(report.result.terms)
+    terms = scalar_terms(report.result.terms)
     capex = float(terms.capex_usd)
     start = {
         "cumulative_usd": -capex,
@@ -81,12 +73,12 @@ def months(report: Report) -> Months | None:
         "book_value_usd": capex,
         "price_level": None,
     }
-    table = schedule(terms)
+    table = report.schedule()
     columns: dict[str, tuple[float | None, ...]] = {
         name: (start.get(name, 0.0), *_finite(getattr(table, name))) for name in COLUMNS
     }
     known = report.alternative_status is not None
-    other: Schedule | None = schedule(scalar(report.result.alternative_terms)) if known else None
+    other: Schedule | None = report.alternative_schedule() if known else None
     nothing = (None,) * (len(table.month) + 1)
     columns["alternative_saving_usd"] = nothing if other is None else (0.0, *_finite(other.saving_usd))
     columns["alternative_cumulative_usd"] = nothing if other is None else (-capex, *_finite(other.cumulative_usd))
