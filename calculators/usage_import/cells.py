@@ -124,14 +124,22 @@ def blank(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
+def _clean(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text[:200])
+
+
 def text_of(value: object) -> str:
     """Give the text of a cell, '' if blank. A leading = + - @ stays what it is: text, never a formula."""
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lower() in BLANK:
+            return ""
+        # Nearly every cell is short and printable; the rest are cut and cleaned.
+        return text if len(text) <= 200 and text.isprintable() else _clean(text)
     if blank(value):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):
-        return "".join(c if c.isprintable() else " " for c in value.strip()[:200])
     return str(value)[:200] if isinstance(value, int | float) else ""
 
 

@@ -377,11 +377,12 @@ def looks_like_json(source: Source) -> bool:
 def _pruned(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for key, value in pairs:
-        if isinstance(value, str) and len(value) > 2000:
-            continue
-        if (
-            isinstance(value, list | dict | str)
-            and len(value) > 0
+        if isinstance(value, str):
+            if len(value) > (200 if header_key(key) in _DROPPED else 2000):
+                continue
+        elif (
+            isinstance(value, list | dict)
+            and value
             and len(pairs) > 1
             and header_key(key) in _DROPPED
             and not (isinstance(value, dict) and _numeric(value))

@@ -97,7 +97,7 @@ def parse_scrapes(source: Source) -> list[Scrape]:
             continue
         if line.startswith("#"):
             if line.upper() == "# EOF" and scrapes[-1].series:
-                scrapes.append(Scrape())
+                _next(scrapes)
             elif match := _STAMP.match(line):
                 pending = _stamp(match[1])
             continue
@@ -112,7 +112,7 @@ def parse_scrapes(source: Source) -> list[Scrape]:
             continue
         key = f"{name}{{{labels or ''}}}"
         if key in scrapes[-1].series:
-            scrapes.append(Scrape())
+            _next(scrapes)
         current = scrapes[-1]
         current.series.add(key)
         current.lines += 1
@@ -133,6 +133,13 @@ def parse_scrapes(source: Source) -> list[Scrape]:
         place = (found[1][:200] if found else "", role)
         current.values[place] = current.values.get(place, 0.0) + value if role not in _GAUGES.values() else value
     return [s for s in scrapes if s.series]
+
+
+def _next(scrapes: list[Scrape]) -> None:
+    """Start another scrape; of many only the first and the last count, so those between are let go."""
+    scrapes.append(Scrape())
+    if len(scrapes) > 3:
+        del scrapes[1]
 
 
 def _stamp(text: str) -> float | None:

@@ -103,7 +103,7 @@ class Columns:
         if at is None:
             return ""
         cell = row[at]
-        if isinstance(cell, str) and "\n" in cell.strip():
+        if isinstance(cell, str) and "\n" in cell and "\n" in cell.strip():
             raise CellError(f"{self.table.headers[at]}: has a line break in it; a quote is open")
         return text_of(cell)
 

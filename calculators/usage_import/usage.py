@@ -126,9 +126,12 @@ class ModelTotal:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The time that a file covers.
+    """The time that a file covers, UTC.
 
-    hours is None when it cannot be told; scale_to_month = 730 / hours.
+    `last` is the end of the last bucket or day, for traces the last instant. `days_with_data` counts calendar days with
+    rows, empty buckets included; `days_spanned` counts all days from first to last. `hours` is None when it cannot be
+    told; `scale_to_month` = 730 / hours. `is_short`: less than 28 days; `under_a_day`: less than 24 hours, which is not
+    scaled unless asked for.
     """
 
     first: str | None

@@ -147,6 +147,13 @@ def test_two_scrapes_give_rates(read_it):
     assert row.prefix_cache_hit_share == 0.5
 
 
+def test_of_many_scrapes_the_first_and_the_last_count():
+    between = vllm_metrics(3000, 400, 20, ttft_s=7.0, at="2026-06-01T12:00:20Z")
+    report = bench(FIRST + between + between + between + SECOND)
+    # 1200 output tokens in 60 s, whatever lies between.
+    assert (report.rows[0].output_tokens_per_s, report.rows[0].duration_s) == (20, 60)
+
+
 def test_the_seconds_may_come_from_the_caller_and_are_asked_for_otherwise():
     bare = [data.split(b"\n", 1)[1] for data in (FIRST, SECOND)]
     assert read_pair(*bare, seconds=120).rows[0].output_tokens_per_s == 10
