@@ -728,8 +728,13 @@ def _hour_of_week(epoch_s: float) -> int:
 
 
 def exact_offer(name: str, provider: str, more: tuple[str, ...], catalog: OfferLookup) -> str | None:
-    """Find an offer by exact id or alias among the name, provider/name and the given spellings."""
-    for candidate in (name, f"{provider}/{name}" if provider and "/" not in name else "", *more):
+    """Find an offer by exact id or alias among the name, provider/name and the given spellings.
+
+    OpenRouter writes 'claude-opus-4.7' where Anthropic writes 'claude-opus-4-7': the dot as a hyphen is tried last. A name
+    is never shortened, for 'gpt-4o-2024-05-13' has another price than 'gpt-4o'.
+    """
+    spellings = [name, f"{provider}/{name}" if provider and "/" not in name else "", *more]
+    for candidate in (*spellings, *(s.replace(".", "-") for s in spellings)):
         if candidate:
             offer = catalog.offer(candidate)
             if offer is not None:
@@ -1026,7 +1031,7 @@ def _baseline(
             ask.append(f"No offer has exactly the name {named[0].model!r}: choose the offer paid today.")
         else:
             fields["baseline"] = found
-            why["baseline"] = f"{named[0].model} is exactly this offer."
+            why["baseline"] = f"{named[0].model} is the offer {found}."
     elif len(named) > 1:
         ask.append(
             f"The file has {len(named)} models ({', '.join(m.model for m in named[:4])}"

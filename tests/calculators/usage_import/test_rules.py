@@ -259,6 +259,8 @@ def test_the_baseline_is_an_exact_match_and_never_a_prefix():
     catalog = _Catalog(_offer(False))
     exact = usage(OPENAI_USAGE).to_scenario_fields(catalog=catalog)
     assert exact["fields"]["baseline"] == "openai/gpt-alpha"
+    dotted = usage(EXPORTS["openrouter_daily.csv"][0].replace(b"maker/alpha", b"OpenAI/gpt.alpha"))
+    assert dotted.to_scenario_fields(catalog=catalog)["fields"]["baseline"] == "openai/gpt-alpha"
     longer = usage(OPENAI_USAGE.replace(b"gpt-alpha", b"gpt-alpha-mini")).to_scenario_fields(catalog=catalog)
     assert "baseline" not in longer["fields"]
     assert any("exactly" in question for question in longer["unresolved"])
