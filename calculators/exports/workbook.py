@@ -595,7 +595,7 @@ def _payback_lines(report: Report, data: Mapping[str, Any], live: _Live, grid: "
             ),
             _Line(
                 status,
-                f"Payback against {title}",
+                f"Outcome against {title}",
                 f'=IF(OR(capex_usd>0,{saving}<0),IF(COUNT({cross})=0,"never",IF(MIN({cross})<=horizon_months,"pays_back",'
                 f'"beyond_horizon")),IF({saving}>0,"immediate","never"))',
                 shown(told["status"], UNKNOWN),
@@ -855,6 +855,13 @@ def _page(sheet: Worksheet, repeat: int) -> None:
     sheet.hide_gridlines(2)
 
 
+def _fit(sheet: Worksheet, row: int, *texts: tuple[str, float]) -> None:
+    """Make a row high enough for its wrapped texts, given with the widths of their columns."""
+    lines = max(math.ceil(len(text) / (width * 1.15)) or 1 for text, width in texts)
+    if lines > 1:
+        sheet.set_row(row, 13.5 * min(lines, 20))
+
+
 def _put(book: _Book, sheet: Worksheet, row: int, column: int, formula: str, value: Value, style: Format) -> None:
     """A formula with the app's value, a number, or a text; never a text as a formula."""
     if formula:
@@ -921,14 +928,14 @@ def _inputs_sheet(book: _Book, live: _Live) -> None:
     for title, value in choices:
         row += 1
         sheet.write_string(row, 0, title, plain_text)
-        sheet.write_string(row, 1, value, book.style(align="right", text_wrap=True))
+        sheet.write_string(row, 1, value, book.style(align="right", indent=1, text_wrap=True))
     for title, cells in _input_groups(report, live):
         row += 1
         heading(title)
         for cell in cells:
             row += 1
             style = book.style(
-                font_color="#0B4FD6", bg_color="#FFFBE6", border=1, border_color="#D9D9D9", align="right",
+                font_color="#0B4FD6", bg_color="#FFFBE6", border=1, border_color="#D9D9D9", align="right", indent=1,
                 num_format=_number_format(cell.unit),
             )  # fmt: skip
             sheet.write_string(row, 0, cell.title, plain_text)
@@ -941,6 +948,7 @@ def _inputs_sheet(book: _Book, live: _Live) -> None:
                 _put(book, sheet, row, column, "", limit, bound)
             for column, text in ((5, cell.source), (6, cell.date), (7, cell.kind), (8, cell.note)):
                 sheet.write_string(row, column, text, plain_text)
+            _fit(sheet, row, (cell.title, 46), (cell.source, 60), (cell.note, 70))
     for column, width in enumerate((46, 20, 20, 14, 14, 60, 12, 13, 70)):
         sheet.set_column(column, column, width)
     sheet.freeze_panes(4, 2)
@@ -968,14 +976,15 @@ def _result_sheet(book: _Book, live: _Live, grid: _Grid) -> None:
             sheet.write_string(row, column, title if column == 0 else "", group)
         for line in lines:
             row += 1
-            strong = book.style(num_format=_number_format(line.unit), align="right", bold=True)
+            strong = book.style(num_format=_number_format(line.unit), align="right", indent=1, bold=True)
             sheet.write_string(row, 0, line.title, wrap)
             _put(book, sheet, row, 1, line.formula, line.value, strong)
             book.name(line.name, "Result", row, 1)
             sheet.write_string(row, 2, line.unit, wrap)
-            told = book.style(num_format=_number_format(line.unit), align="right", font_color="#5B6570")
+            told = book.style(num_format=_number_format(line.unit), align="right", indent=1, font_color="#5B6570")
             _put(book, sheet, row, 3, "", line.value, told)
             sheet.write_string(row, 4, line.note, wrap)
+            _fit(sheet, row, (line.title, 52), (line.note, 62))
     even = book.data["break_even"]
     row += 1
     for column in range(5):
@@ -989,7 +998,8 @@ def _result_sheet(book: _Book, live: _Live, grid: _Grid) -> None:
     ):
         row += 1
         sheet.write_string(row, 0, title, wrap)
-        style = book.style(num_format=_number_format(unit), align="right", font_color="#5B6570")
+        style = book.style(num_format=_number_format(unit), align="right", indent=1, font_color="#5B6570")
+        sheet.write_blank(row, 1, None, wrap)
         _put(book, sheet, row, 3, "", "not reachable" if even[name] is None else even[name], style)
         sheet.write_string(row, 2, unit, wrap)
     row += 1
@@ -1002,11 +1012,15 @@ def _result_sheet(book: _Book, live: _Live, grid: _Grid) -> None:
         sheet.write_string(row, 0, title, book.style(bold=True, font_color="#17324D"))
         for text in texts:
             row += 1
-            sheet.write_string(row, 0, text, book.style())
+            sheet.merge_range(row, 0, row, 4, "", wrap)
+            sheet.write_string(row, 0, text, wrap)
+            _fit(sheet, row, (text, 174))
     for column, width in enumerate((52, 22, 16, 22, 62)):
         sheet.set_column(column, column, width)
     if live.flow:
+        # beside the table on the screen, not on paper: there the page is as wide as the table
         sheet.insert_chart(3, 6, _chart(book, grid), {"object_position": 2, "description": _chart_text(book)})
+    sheet.print_area(0, 0, row, 4)
     sheet.freeze_panes(4, 1)
     _page(sheet, 3)
 
@@ -1033,6 +1047,7 @@ def _chart(book: _Book, grid: _Grid) -> Any:
     chart.set_title({"name": "Cumulative cash flow", "name_font": {"size": 12}})
     chart.set_x_axis({"name": "month", "min": 0, "max": horizon, "label_position": "low", "major_gridlines": {}})
     chart.set_y_axis({"name": "USD", "num_format": "#,##0", "major_gridlines": {"visible": True}})
+    chart.set_plotarea({"fill": {"none": True}})
     chart.set_legend({"position": "bottom"})
     chart.set_size({"width": 720, "height": 400})
     return chart
@@ -1144,12 +1159,13 @@ def _costs_sheet(book: _Book, live: _Live) -> None:
         row += 1
         extra = {"bold": True, "top": 1} if bold else {}
         sheet.write_string(row, 0, name, book.style(text_wrap=True, **extra))
-        _put(book, sheet, row, 1, formula, value, book.style(num_format=money, align="right", **extra))
+        _put(book, sheet, row, 1, formula, value, book.style(num_format=money, align="right", indent=1, **extra))
         sheet.write_string(row, 2, "USD/month", wrap)
-        told = book.style(num_format=money, align="right", font_color="#5B6570", **extra)
+        told = book.style(num_format=money, align="right", indent=1, font_color="#5B6570", **extra)
         _put(book, sheet, row, 3, "", value, told)
         sheet.write_string(row, 4, words, wrap)
         sheet.write_string(row, 5, source, wrap)
+        _fit(sheet, row, (name, 38), (words, 70), (source, 80))
         refs[name] = f"B{row + 1}"
 
     lines = report.result.ownership.lines
@@ -1199,7 +1215,7 @@ def _sources_sheet(book: _Book) -> None:
     row = 3
     for used in rows:
         row += 1
-        style = book.style(num_format="#,##0.######", align="right")
+        style = book.style(num_format="#,##0.######", align="right", indent=1)
         sheet.write_string(row, 0, used.title, wrap)
         value: Value = used.value if isinstance(used.value, str) else _known(used.value)
         _put(book, sheet, row, 1, "", value, style)
@@ -1208,13 +1224,14 @@ def _sources_sheet(book: _Book) -> None:
         _put(book, sheet, row, 4, "", used.high, style)
         for column, text in enumerate((used.kind, used.source, used.date, used.origin, used.note), 5):
             sheet.write_string(row, column, text, wrap)
+        _fit(sheet, row, (used.title, 36), (used.source, 70), (used.note, 70))
     if anchor:
         row += 1
         about = (report.evidence, str(anchor.get("source_url") or ""), str(anchor.get("date") or ""), "measurement")
         cells = ("Throughput", "", "requests/s", "", "", *about, f"nearest measured point {anchor.get('id', '')}")
         for column, text in enumerate(cells):
             sheet.write_string(row, column, text, wrap)
-        _put(book, sheet, row, 1, "", _known(report.result.sizing.requests_per_s), book.style(align="right"))
+        _put(book, sheet, row, 1, "", _known(report.result.sizing.requests_per_s), book.style(align="right", indent=1))
     for column, width in enumerate((36, 20, 20, 12, 12, 14, 70, 12, 14, 70)):
         sheet.set_column(column, column, width)
     sheet.freeze_panes(4, 1)
