@@ -200,7 +200,7 @@ def test_a_value_is_used_or_told(name: str, text: str) -> None:
         assert scenario == Scenario()
 
 
-# Pins: the figures that a result rested on -----------------------------------------------------------------------------
+# Pins: the figures that a result rested on --------------------------------------------------------------------------
 
 
 def test_pins_round_trip() -> None:

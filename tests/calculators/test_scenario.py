@@ -161,7 +161,7 @@ def test_zero_is_a_value_and_not_missing() -> None:
 def test_scenario_is_frozen_and_strict() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         Scenario().utilization = 0.5  # type: ignore[misc]
-    with pytest.raises(ValidationError, match="[Ee]xtra"):
+    with pytest.raises(ValidationError, match=r"[Ee]xtra"):
         Scenario.model_validate({"nonsense": 1})
 
 
