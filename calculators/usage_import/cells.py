@@ -303,7 +303,7 @@ _FIRST_S: Final = 946_684_800.0  # 2000-01-01
 _LAST_S: Final = 4_102_444_800.0  # 2100-01-01
 _ISO: Final = re.compile(
     r"^(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?"
-    r"(?:[T\s_]+(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,](\d+))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{0,2}(?:\s*UTC)?)?$",
+    r"(?:[T\s_]+(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,](\d+))?)?\s*(AM|PM)?)?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{0,2}(?:\s*UTC)?)?$",
     re.I,
 )
 _SLASH: Final = re.compile(
@@ -357,8 +357,8 @@ def _instant_of_text(value: str, order: DayOrder) -> Instant | None:
     if len(text) > 60:
         raise CellError(f"{shown(text)} is not a date")
     if match := _ISO.match(text):
-        y, mo, d, h, mi, s, frac, tz = match.groups()
-        return _build(text, int(y), int(mo), int(d or 1), h, mi, s, frac, tz)
+        y, mo, d, h, mi, s, frac, half, tz = match.groups()
+        return _build(text, int(y), int(mo), int(d or 1), _half(h, half), mi, s, frac, tz)
     if match := _COMPACT.match(text):
         return _build(text, int(match[1]), int(match[2]), int(match[3]), None, None, None, None, None)
     if re.fullmatch(r"\d{9,19}(?:\.\d+)?", text):
@@ -402,7 +402,8 @@ def _build(
         raise CellError(f"{shown(text)} is not a date that exists") from None
     if int(h or 0) > 24 or int(mi or 0) > 59 or int(s or 0) > 60:
         raise CellError(f"{shown(text)} is not a time of day")
-    seconds = (day - _EPOCH).total_seconds() + clock.total_seconds() + (float("0." + frac[:9]) if frac else 0.0)
+    # Microseconds: a float of seconds since 1970 cannot hold the ninth digit and would round up into the next day.
+    seconds = (day - _EPOCH).total_seconds() + clock.total_seconds() + (float("0." + frac[:6]) if frac else 0.0)
     if tz and tz[0] in "+-":
         digits = re.sub(r"\D", "", tz)
         offset = int(digits[:2]) * 3600 + int(digits[2:4] or 0) * 60

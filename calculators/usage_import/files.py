@@ -284,7 +284,9 @@ def csv_table(source: Source, header_at: int) -> Table:
         for number, (line, record) in enumerate(rows):
             if number <= header_at:
                 continue
-            if len(record) < width:
+            if _is_total(record):
+                yield line, "adds up other rows and was left out"
+            elif len(record) < width:
                 yield line, f"has {len(record)} of {width} columns"
             elif len(record) > width and any(cell.strip() for cell in record[width:]):
                 yield line, f"has {len(record)} columns where the header has {width}"
@@ -295,6 +297,17 @@ def csv_table(source: Source, header_at: int) -> Table:
     keys = [header_key(h) for h in headers]
     keys = [k if k not in keys[:i] else f"{k}#{i}" for i, k in enumerate(keys)]
     return Table(tuple(headers), tuple(keys), body(), mark, order, notes)
+
+
+_TOTALS: Final = frozenset(
+    {"total", "totals", "grand total", "subtotal", "sum", "summe", "gesamt", "gesamtsumme", "insgesamt", "合计"}
+)
+
+
+def _is_total(record: Sequence[str]) -> bool:
+    """Say whether a row is a line of totals, as consoles put under their tables."""
+    first = next((cell.strip() for cell in record if cell.strip()), "")
+    return first.rstrip(":").casefold() in _TOTALS
 
 
 _GERMAN: Final = frozenset(

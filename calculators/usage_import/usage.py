@@ -730,8 +730,8 @@ def _hour_of_week(epoch_s: float) -> int:
 def exact_offer(name: str, provider: str, more: tuple[str, ...], catalog: OfferLookup) -> str | None:
     """Find an offer by exact id or alias among the name, provider/name and the given spellings.
 
-    OpenRouter writes 'claude-opus-4.7' where Anthropic writes 'claude-opus-4-7': the dot as a hyphen is tried last. A name
-    is never shortened, for 'gpt-4o-2024-05-13' has another price than 'gpt-4o'.
+    OpenRouter writes 'claude-opus-4.7' where Anthropic writes 'claude-opus-4-7': the dot as a hyphen is tried last. A
+    name is never shortened, for 'gpt-4o-2024-05-13' has another price than 'gpt-4o'.
     """
     spellings = [name, f"{provider}/{name}" if provider and "/" not in name else "", *more]
     for candidate in (*spellings, *(s.replace(".", "-") for s in spellings)):

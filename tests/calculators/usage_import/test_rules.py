@@ -382,3 +382,56 @@ def test_an_impossible_volume_is_asked_for_and_not_put_into_the_scenario():
     result = report.to_scenario_fields()
     assert "demand" not in result["fields"]
     assert any("check the file's units" in question for question in result["unresolved"])
+
+
+@pytest.mark.parametrize("word", ["Total", "Grand total:", "Summe"])
+def test_a_line_of_totals_is_not_added_to_what_it_totals(word: str):
+    report = generic("date,model,cost_usd", "2026-06-01,a,10", "2026-06-02,a,5", f"{word},,15")
+    assert report.totals.spend == {"USD": Decimal(15)}
+    assert report.refused[0].why == "adds up other rows and was left out"
+
+
+@pytest.mark.parametrize(
+    ("cell", "period"),
+    [
+        ("2026-06-01", "2026-06-01"),
+        ("20260601", "2026-06-01"),
+        ("6/1/26", "2026-06-01"),
+        ("06/13/2026 11:30 PM", "2026-06-13"),
+        ("13/06/2026", "2026-06-13"),
+        ("13.06.2026 08:00", "2026-06-13"),
+        ("2026/06/01", "2026-06-01"),
+        ('"Jun 1, 2026"', "2026-06-01"),
+        ("1 June 2026", "2026-06-01"),
+        ("2026-06-01 12:00 AM", "2026-06-01"),
+        ("2026-06-01T23:59:59.999999999Z", "2026-06-01"),
+        ("2026-06-01 00:30:00+0200", "2026-05-31"),
+        ("2026-06-01 10:00:00 UTC", "2026-06-01"),
+        ("1780272000", "2026-06-01"),
+        ("1780272000000", "2026-06-01"),
+        ("1780272000000000", "2026-06-01"),
+    ],
+)
+def test_dates(cell: str, period: str):
+    report = generic("date,model,input_tokens,output_tokens", f"{cell},a,1,1")
+    assert [r.period for r in report.records] == [period]
+
+
+@pytest.mark.parametrize(
+    "cell", ["2026-02-30", "2026-13-01", "31/31/2026", "1999-01-01", "yesterday", "12", "2026-06-01 25:61", "10:00 PST"]
+)
+def test_dates_that_do_not_exist_refuse_their_row(cell: str):
+    report = generic("date,model,input_tokens,output_tokens", f"{cell},a,1,1", "2026-06-01,a,1,1")
+    assert report.rows_refused == 1
+    assert report.refused[0].why.startswith("date: ")
+
+
+def test_day_and_month_are_told_apart_by_the_rest_of_the_file():
+    header = "date,model,input_tokens,output_tokens"
+    european = generic(header, "05/06/2026,a,1,1", "25/06/2026,a,1,1")
+    american = generic(header, "05/06/2026,a,1,1", "06/25/2026,a,1,1")
+    unclear = generic(header, "05/06/2026,a,1,1")
+    assert european.records[0].period == "2026-06-05"
+    assert american.records[0].period == "2026-05-06"
+    assert unclear.records[0].period == "2026-05-06"
+    assert any("month/day" in note for note in unclear.notes)
