@@ -164,18 +164,18 @@ class Result:
         return used
 
 
-def size_inputs(inputs: Inputs) -> Sizing:
-    """Memory fit and operating point of the inputs' machines and workload."""
+def site_inputs(inputs: Inputs) -> SizingInputs:
+    """The machine with the workload as it sees it: the open model's own tokens."""
     ratio = np.asarray(inputs.token_ratio, dtype=float)
     workload: dict[str, Any] = {name: getattr(inputs, name) for name in _SIZING_FIELDS}
-    return size(
-        replace(
-            inputs.sizing,
-            input_tokens=inputs.input_tokens * ratio,
-            output_tokens=inputs.output_tokens * ratio,
-            **workload,
-        )
+    return replace(
+        inputs.sizing, input_tokens=inputs.input_tokens * ratio, output_tokens=inputs.output_tokens * ratio, **workload
     )
+
+
+def size_inputs(inputs: Inputs) -> Sizing:
+    """Memory fit and operating point of the inputs' machines and workload."""
+    return size(site_inputs(inputs))
 
 
 def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = True) -> Result:
