@@ -326,17 +326,14 @@ def to_json(report: Report) -> dict[str, Any]:
     def per(total: Any, count: float) -> float | int | None:
         return number(float(total) / count) if count > 0 else None
 
-    def offer_json(offer: Any, usd: Any, tokens: float) -> dict[str, Any]:
+    def offer_json(offer: Any, usd: Any, usd_per_request: Any, tokens: float) -> dict[str, Any]:
         entry = {
             "offer": offer.id if offer else None,
             "usd_per_month": number(usd),
             "usd_per_mtok": per(float(usd) * TOKENS_PER_MTOK, tokens) if math.isfinite(float(usd)) else None,
         }
         if entry["usd_per_mtok"] is None and offer is not None:
-            usd_request = (
-                r.baseline_usd_per_request if offer is report.resolved.baseline else r.alternative_usd_per_request
-            )
-            entry["usd_per_mtok"] = number(float(usd_request) / (tokens_per_request) * TOKENS_PER_MTOK)
+            entry["usd_per_mtok"] = number(float(usd_per_request) / tokens_per_request * TOKENS_PER_MTOK)
         if seats > 0:
             entry["usd_per_seat_month"] = per(usd, seats)
         return entry
@@ -395,8 +392,12 @@ def to_json(report: Report) -> dict[str, Any]:
             "system_count": number(i.system_count),
         },
         "serverless": {
-            "baseline": offer_json(report.resolved.baseline, r.baseline_usd_per_month, paid_tokens),
-            "alternative": offer_json(report.resolved.alternative, r.alternative_usd_per_month, paid_tokens),
+            "baseline": offer_json(
+                report.resolved.baseline, r.baseline_usd_per_month, r.baseline_usd_per_request, paid_tokens
+            ),
+            "alternative": offer_json(
+                report.resolved.alternative, r.alternative_usd_per_month, r.alternative_usd_per_request, paid_tokens
+            ),
         },
         "self_host": self_host,
         "payback": _flow_json(
