@@ -1,0 +1,143 @@
+"""Break-evens: by hand where the case is flat, and put back into the scenario everywhere else."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from calculators.breakeven import BreakEven, break_even
+from calculators.catalog import load_catalog
+from calculators.evaluate import Inputs, Result, evaluate
+from calculators.resolve import resolve
+from calculators.scenario import Scenario
+from tests.strategies import ORDINARY_SCENARIO
+
+RUNNING = 14.5 * 195.94 + 2500 + 6250
+"""Running cost of the default scenario, USD a month (see test_evaluate)."""
+
+
+def solved(**changes: Any) -> tuple[Inputs, Result, BreakEven]:
+    inputs = resolve(Scenario(**changes), load_catalog()).inputs
+    result = evaluate(inputs)
+    return inputs, result, break_even(inputs, result)
+
+
+def test_default_by_hand() -> None:
+    _, result, even = solved()
+    # over 48 months the API bill must pay 630,000 + 48 x running: 13,125 + 11,591.13 = 24,716.13 USD a month
+    spend = 630_000 / 48 + RUNNING
+    assert even.api_usd_per_month == pytest.approx(spend, rel=1e-9)
+    assert even.reachable
+    # at 0.039936 USD a request of 9,216 tokens
+    assert even.tokens_per_month == pytest.approx(spend / 0.039936 * 9216, rel=1e-9)
+    assert even.utilization == pytest.approx(spend / 0.039936 / float(result.capacity_requests_per_month), rel=1e-9)
+    # the price at which today's served tokens cost as much: 4.3333 x 24,716 / 94,364
+    bill = float(result.baseline_usd_per_month)
+    assert even.api_usd_per_mtok == pytest.approx(0.039936 / 9216 * 1e6 * spend / bill, rel=1e-9)
+    # hardware h: 1.05 h + 48 (0.05 h / 12 + 9,091.13) = 48 x bill, so h = 48 (bill - 9,091.13) / 1.25
+    assert even.hardware_usd == pytest.approx(48 * (bill - (RUNNING - 2500)) / 1.25, rel=1e-9)
+    assert even.rent_usd_per_accelerator_hour is None
+
+
+def test_rent_by_hand() -> None:
+    _, result, even = solved(acquisition="rent", rent_usd_per_accelerator_hour=4.25)
+    # nothing is paid at the start, so the rent that eats the whole bill: (bill - 6,250) / (8 x 730)
+    bill = float(result.baseline_usd_per_month)
+    assert even.rent_usd_per_accelerator_hour == pytest.approx((bill - 6250) / 5840, rel=1e-9)
+    assert even.hardware_usd is None
+    # 24,820 rent + 6,250 staff
+    assert even.api_usd_per_month == pytest.approx(24_820 + 6250, rel=1e-9)
+
+
+def test_volume_above_the_machines_is_told_as_not_reachable() -> None:
+    # a tenth of the speed serves 9,436 USD a month at most, and 24,716 are needed
+    _, result, even = solved(measured_output_tokens_per_s=124)
+    assert not even.reachable
+    assert even.utilization is None
+    assert even.api_usd_per_month == pytest.approx(630_000 / 48 + RUNNING, rel=1e-9)
+    assert even.tokens_per_month is not None
+    assert even.tokens_per_month > float(result.capacity_tokens_per_month)
+
+
+def test_no_break_even_where_there_is_no_price_or_no_machine() -> None:
+    for changes in ({"system_count": 0}, {"availability": 0}, {"system": "hgx-h200-8"}):
+        _, _, even = solved(**changes)
+        assert even == BreakEven(None, None, None, None, None, None, False)
+    inputs, _, _ = solved()
+    unpriced = dataclasses.replace(inputs, baseline=None)
+    assert break_even(unpriced, evaluate(unpriced)) == BreakEven(None, None, None, None, None, None, False)
+
+
+def test_free_api_has_no_volume() -> None:
+    _, _, even = solved(input_usd_per_mtok=0, output_usd_per_mtok=0)
+    assert even.tokens_per_month is None
+    assert even.api_usd_per_month is None
+    assert even.hardware_usd is None
+    assert not even.reachable
+
+
+def test_hardware_that_does_not_pay_even_as_a_gift() -> None:
+    _, _, even = solved(demand="spend", demand_usd_per_month=1000)
+    assert even.hardware_usd is None
+    assert even.api_usd_per_month == pytest.approx(630_000 / 48 + RUNNING, rel=1e-9)
+
+
+def test_nothing_may_move_and_the_volume_is_still_known() -> None:
+    _, _, even = solved(demand="tokens", demand_tokens_per_month=1e9, migratable_share=0)
+    assert even.reachable
+    assert even.api_usd_per_month == pytest.approx(630_000 / 48 + RUNNING, rel=1e-9)
+
+
+def assert_zero(inputs: Inputs, result: Result) -> None:
+    """The cumulative cash flow is zero at the horizon, and the payback equals the horizon where money only comes in."""
+    scale = float(result.terms.capex_usd) + float(result.terms.running_usd_per_month) * float(inputs.horizon_months)
+    assert float(result.flow.final_usd) == pytest.approx(0, abs=1e-6 * scale)
+    steady = float(np.asarray(inputs.api_price_change_per_year)) >= 0
+    steady &= float(np.asarray(inputs.demand_growth_per_year)) >= 0
+    if steady and float(result.terms.capex_usd) > 1e-3 * scale:
+        assert float(result.flow.payback_months) == pytest.approx(float(inputs.horizon_months), rel=1e-3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(ORDINARY_SCENARIO)
+def test_each_break_even_put_back_gives_a_payback_at_the_horizon(scenario: Scenario) -> None:
+    inputs, result, even = solved(**scenario.model_dump())
+    tokens = (inputs.input_tokens + inputs.output_tokens) * inputs.token_ratio
+
+    def put_back(**changes: Any) -> None:
+        moved = dataclasses.replace(inputs, **changes)
+        assert_zero(moved, evaluate(moved))
+
+    if even.hardware_usd is not None:
+        put_back(hardware_usd=even.hardware_usd)
+    if even.rent_usd_per_accelerator_hour is not None:
+        put_back(rent_usd_per_accelerator_hour=even.rent_usd_per_accelerator_hour)
+    if even.api_usd_per_mtok is not None:
+        paid = float(result.baseline_usd_per_request) / (inputs.input_tokens + inputs.output_tokens) * 1e6
+        put_back(api_price_factor=even.api_usd_per_mtok / paid)
+    if even.reachable and even.tokens_per_month is not None and scenario.profile == "flat":
+        served = even.tokens_per_month / tokens
+        share = float(result.terms.rented_share)
+        # a machine that is there for part of the hours leaves the rest of a flat demand to the API
+        put_back(demand="requests", demand_amount=served / share, migratable_share=1.0)
+        assert even.utilization == pytest.approx(served / float(result.capacity_requests_per_month))
+
+
+@settings(deadline=None, max_examples=40)
+@given(ORDINARY_SCENARIO)
+def test_no_break_even_means_that_none_exists(scenario: Scenario) -> None:
+    inputs, result, even = solved(**scenario.model_dump())
+
+    def final(**changes: Any) -> float:
+        return float(evaluate(dataclasses.replace(inputs, **changes)).flow.final_usd)
+
+    if inputs.acquisition == "rent":
+        if even.rent_usd_per_accelerator_hour is None:
+            assert final(rent_usd_per_accelerator_hour=0.0) < 0
+    elif even.hardware_usd is None:
+        assert final(hardware_usd=0.0) < 0
+    if not even.reachable:
+        lots = final(demand="requests", demand_amount=1e12, migratable_share=1.0)
+        assert lots < 1e-6 * abs(float(result.terms.capex_usd)) + 1e-3
