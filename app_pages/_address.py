@@ -1,7 +1,7 @@
 """One entry in the browser's history for one action.
 
-Streamlit 1.67 sends one address, and so makes one history entry, for each bound widget whose value code changes, and for
-each default that a complete link spells out. Here the server's copy of the address is brought up to date beforehand
+Streamlit 1.67 sends one address, and so makes one history entry, for each bound widget whose value code changes and
+for each default that a complete link spells out. Here the server's copy of the address is brought up to date beforehand
 without sending, so that nothing is sent when a link is opened and once when a button changes several inputs. This uses
 the copy's own methods, which are not part of the public interface: pyproject.toml holds the release, and the browser
 tests count the entries.

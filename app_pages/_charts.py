@@ -1,23 +1,27 @@
 """Arrays -> plotly figures. No Streamlit, no arithmetic on money.
 
-Colours have one meaning everywhere (after Okabe and Ito, told apart by colour-blind readers, and by dash as well):
-own machines blue, today's API vermilion, serverless alternative green, uncertainty a tint of blue, break-even and other
-marks ink. All reach a contrast of 3:1 on the light and on the dark background. Titles are written above the chart by the
-page, where they wrap; fonts and grid come from the theme.
+Colours have one meaning everywhere (after Okabe and Ito, told apart by colour-blind readers, by dash as well): own
+machines blue, today's API vermilion, serverless alternative green, uncertainty a tint of blue, break-even and other
+marks ink. All stand out on the light and on the dark background. Titles are written above the chart by the page, where
+they wrap; fonts and grid come from the theme.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
 OWN = "#2C7FB8"
-API = "#D9601A"
-ALTERNATIVE = "#159A74"
+API = "#CB5513"
+ALTERNATIVE = "#128A68"
 OTHER = "#8C6BB1"
 INK = "#77838F"
 BAND = "rgba(44,127,184,0.20)"
 GREY = "rgba(119,131,143,0.16)"
+FREE = "rgba(119,131,143,0.30)"
+LAYOUTS = ((OWN, "dash"), (OTHER, "dash"), (OWN, "solid"), (OTHER, "solid"))
+"""Colour for the cache's precision, dash for the layout."""
 DASH = {OWN: "solid", API: "dash", ALTERNATIVE: "dot", OTHER: "dashdot"}
 SYMBOL = {
     "measured": "circle",
@@ -133,10 +137,58 @@ def mark(fig: go.Figure, x: float, y: float, label: str, *, colour: str = INK, p
     )
 
 
+def label_places(
+    x: Sequence[float], y: Sequence[float], labels: Sequence[str], width: float = 820, height: float = 280
+) -> list[str]:
+    """Where to write each name beside its dot so that names do not cover one another; logarithmic axes.
+
+    Args:
+        x: positive values.
+        y: positive values.
+        labels: names.
+        width: of the plot in pixels, as it mostly is.
+        height: likewise.
+    """
+    if not x:
+        return []
+    across, up = ([math.log(v) for v in values] for values in (x, y))
+    places: list[str] = []
+    taken: list[tuple[float, float, float, float]] = []
+
+    def pixel(values: Sequence[float], value: float, size: float) -> float:
+        span = max(values) - min(values)
+        return (value - min(values)) / span * size if span > 0 else size / 2
+
+    dots = [(pixel(across, a, width), pixel(up, b, height)) for a, b in zip(across, up, strict=True)]
+    taken += [(px - 8, py - 8, px + 8, py + 8) for px, py in dots]
+    for (px, py), label in zip(dots, labels, strict=True):
+        wide = 6.6 * len(label)
+        boxes = {
+            "middle right": (px + 9, py - 8, px + 9 + wide, py + 8),
+            "middle left": (px - 9 - wide, py - 8, px - 9, py + 8),
+            "top center": (px - wide / 2, py + 9, px + wide / 2, py + 25),
+            "bottom center": (px - wide / 2, py - 25, px + wide / 2, py - 9),
+            "top right": (px + 4, py + 9, px + 4 + wide, py + 25),
+            "bottom right": (px + 4, py - 25, px + 4 + wide, py - 9),
+            "top left": (px - 4 - wide, py + 9, px - 4, py + 25),
+            "bottom left": (px - 4 - wide, py - 25, px - 4, py - 9),
+        }
+        covered = {
+            place: sum(b[0] < o[2] and o[0] < b[2] and b[1] < o[3] and o[1] < b[3] for o in taken)
+            + (b[0] < -30)
+            + (b[2] > width + 30)
+            for place, b in boxes.items()
+        }
+        place = min(covered, key=lambda name: covered[name])
+        places.append(place)
+        taken.append(boxes[place])
+    return places
+
+
 def points(
     fig: go.Figure,
-    x: Sequence[float],
-    y: Sequence[float],
+    x: Sequence[float | None],
+    y: Sequence[float | None],
     labels: Sequence[str],
     symbols: Sequence[str],
     *,
@@ -158,6 +210,44 @@ def points(
             customdata=list(hover or labels),
             hovertemplate="%{customdata}<extra></extra>",
             cliponaxis=False,
+        )
+    )
+
+
+def logarithmic(fig: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
+    """Both axes logarithmic, over the positive values given; ticks at 1, 2 and 5, or at powers of two for tokens."""
+    fig.update_xaxes(type="log", **_log_axis(x))
+    fig.update_yaxes(type="log", rangemode="normal", zeroline=False, **_log_axis(y))
+
+
+def _log_axis(values: Sequence[float]) -> dict[str, Any]:
+    positive = [float(v) for v in values if v > 0]
+    if not positive:
+        return {}
+    low, high = min(positive), max(positive)
+    powers = low >= 1024 and math.log2(low).is_integer()
+    ticks = (
+        [2.0**n for n in range(int(math.log2(low)), int(math.log2(high)) + 1, 2)]
+        if powers
+        else [m * 10.0**e for e in range(-4, 13) for m in (1, 2, 5) if low * 0.7 <= m * 10.0**e <= high * 1.5]
+    )
+    text = [f"{v / 1024:,.0f}k" if powers else f"{v:,.6g}" for v in ticks]
+    return {
+        "tickvals": ticks,
+        "ticktext": text,
+        "range": [math.log10(low) - 0.12, math.log10(high) + 0.12],
+    }
+
+
+def ring(fig: go.Figure, x: float | None, y: float | None) -> None:
+    """A ring around the chosen scenario's dot."""
+    fig.add_trace(
+        go.Scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker={"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": INK, "width": 2}},
+            hoverinfo="skip",
         )
     )
 
@@ -185,14 +275,26 @@ def level(fig: go.Figure, y: float, label: str) -> None:
     )
 
 
-def upright(fig: go.Figure, x: float, label: str) -> None:
+def upright(fig: go.Figure, x: float, label: str, *, log: bool = False) -> None:
     """A thin vertical reference line."""
-    fig.add_vline(
-        x=x,
-        line={"color": INK, "width": 1, "dash": "dot"},
-        annotation={"text": label, "font": {"size": 12, "color": INK}},
-        annotation_position="top right",
+    fig.add_shape(
+        type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line={"color": INK, "width": 1, "dash": "dot"}, layer="below"
     )
+    fig.add_annotation(
+        x=math.log10(x) if log else x,
+        y=1,
+        yref="paper",
+        text=label,
+        showarrow=False,
+        xanchor="left",
+        yanchor="top",
+        font={"size": 12, "color": INK},
+    )
+
+
+def legend(fig: go.Figure) -> None:
+    """Names above the chart, where lines run too close for names beside them."""
+    fig.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
 
 
 def bars(
@@ -213,3 +315,24 @@ def bars(
         )
     )
     fig.update_layout(barmode="stack", hovermode="closest")
+
+
+def ranked(
+    fig: go.Figure, names: Sequence[str], values: Sequence[float], colours: Sequence[str], texts: Sequence[str]
+) -> None:
+    """Horizontal bars from zero, the first on top, each with its value written at its end."""
+    fig.add_trace(
+        go.Bar(
+            x=list(values),
+            y=list(names),
+            orientation="h",
+            marker={"color": list(colours)},
+            text=list(texts),
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: %{text}<extra></extra>",
+            width=0.62,
+        )
+    )
+    fig.update_layout(hovermode="closest", margin={"r": 90})
+    fig.update_yaxes(autorange="reversed", showgrid=False, zeroline=False)

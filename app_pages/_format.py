@@ -1,10 +1,12 @@
 """Numbers as people read them, in both languages; None becomes the word for 'unknown'. No Streamlit, no arithmetic."""
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from calculators.numbers import money, plain, share, three_digits, tokens
 from calculators.texts import Language, duration_text, text
+from calculators.views import Option
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]$<>#~:|])")
 
@@ -94,3 +96,52 @@ def figure(value: float | str, unit: str) -> str:
         return f"{plain(round(value * 100, 6))} %" + ("/year" if unit == "share/year" else "")
     shown = f"{int(value):,}" if value == int(value) else f"{value:,.6g}"
     return f"{shown} {unit}".strip()
+
+
+def whole(value: float | None) -> int | None:
+    """A number without fraction for a table's column, None kept."""
+    return None if value is None else round(value)
+
+
+def billions(value: float | None) -> float | None:
+    """Tokens in billions for a table's column, None kept."""
+    return None if value is None else value / 1e9
+
+
+def factors(low: float | None, high: float | None, language: Language) -> str:
+    """'-5 % to +12 %': how far a throughput may be off."""
+    if low is None or high is None:
+        return unknown(language)
+    return f"-{share(1 - low)} / +{share(high - 1)}"
+
+
+def within(days: float | None, horizon_months: int, language: Language) -> str:
+    """A discounted payback; None is not within the horizon."""
+    if days is None:
+        return text("costs.not_within", language, n=horizon_months)
+    return text("payback.immediate", language) if days == 0 else duration_text(days, language)
+
+
+def option_usd(option: Option | str, name: str, language: Language) -> str:
+    """A money figure of a way to own; a way without a price has none."""
+    return unknown(language) if isinstance(option, str) else usd(getattr(option, name), language)
+
+
+def option_payback(option: Option | str, language: Language) -> str:
+    """Payback of a way to own."""
+    return unknown(language) if isinstance(option, str) else payback(option.status, option.days, language)
+
+
+def count(value: float | None, language: Language) -> str:
+    """A number of things: '502'."""
+    return unknown(language) if value is None else f"{value:,.0f}"
+
+
+def gigabytes(value: float) -> float:
+    """Bytes as decimal gigabytes, for an axis."""
+    return value / 1e9
+
+
+def finite(values: Iterable[float]) -> list[float | None]:
+    """Numbers for a table, None where there is none."""
+    return [float(v) if math.isfinite(v) else None for v in values]

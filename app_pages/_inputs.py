@@ -249,7 +249,7 @@ class _Drawer:
             key=name,
             help=self.help(name),
             placeholder=self.placeholder(name),
-            max_chars=SPECS[name].maximum and 60 or 200,
+            max_chars=200,
             **_IDENTITY,
         )
         self.texts[name] = typed or ""

@@ -128,8 +128,8 @@ def cost_curve(curve: views.CostCurve) -> None:
 
 def first_visit() -> None:
     """A hint for those who come without a scenario; the answer stands below it already."""
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="first_visit"):
-        st.markdown(t("guide.hint"))
+    with st.container(horizontal=True, vertical_alignment="center", key="first_visit"):
+        st.markdown(t("guide.hint"), width="content")
         inputs.button(t("guide.dismiss"), inputs.dismiss_guide, "_dismiss_guide", type="tertiary")
 
 

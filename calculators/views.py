@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -207,7 +207,7 @@ def option_of(
         usd_per_month=_number(result.usd_per_month),
         usd_per_mtok=_number(result.usd_per_mtok, known),
         status=status,
-        days=_number(days, days is not None) if days is not None else None,
+        days=None if days is None else _number(days),
         low_factor=_number(result.sizing.low_factor, known),
         high_factor=_number(result.sizing.high_factor, known),
         why=reason_text(resolved, result, result.flow, status, days, resolved.baseline.id, base, language, auto=auto),
@@ -233,12 +233,15 @@ def machines(
         chosen: the report of the scenario, so that its row has the same figures (pins of a link included).
     """
     rows = []
+    # the alternative does not depend on the machine: found once
+    known = chosen.resolved.alternative if chosen is not None else None
+    shared = {} if known is None else {"alternative": known.id}
     for system_id, system in catalog.systems.items():
         if chosen is not None and system_id == scenario.system:
             rows.append(option_of(system.name, chosen.resolved, chosen.result, language, auto=chosen.auto))
             continue
         drop = {} if system_id == scenario.system else dict.fromkeys(MACHINE_FIELDS)
-        asked = scenario.model_copy(update={"system": system_id, **drop})
+        asked = scenario.model_copy(update={"system": system_id, **shared, **drop})
         try:
             resolved, result = _settled(asked, catalog)
         except UnresolvedError as error:
@@ -260,6 +263,24 @@ def _settled(scenario: Scenario, catalog: Catalog) -> tuple[Resolved, Result]:
         resolved = replace(resolved, inputs=replace(resolved.inputs, system_count=float(count)))
         result = evaluate(resolved.inputs)
     return resolved, result
+
+
+def by_payback(option: Option) -> tuple[float, float]:
+    """Sort key: shortest payback first, then least cost per token; what is not known comes last."""
+    return (
+        math.inf if option.days is None else option.days,
+        math.inf if option.usd_per_mtok is None else option.usd_per_mtok,
+    )
+
+
+def best(options: Iterable[Option]) -> tuple[Option | None, Option | None]:
+    """The option with the shortest payback, and the one with the least cost per token; None where none is known."""
+    known = [o for o in options if o.usd_per_mtok is not None]
+    back = [o for o in known if o.days is not None]
+    return (
+        min(back, key=lambda o: o.days or 0.0, default=None),
+        min(known, key=lambda o: o.usd_per_mtok or 0.0, default=None),
+    )
 
 
 WAYS = ("buy", "loan", "rent")
@@ -289,6 +310,49 @@ def api_usd_per_mtok(report: Report, offer: str = "baseline") -> float | None:
     usd = float(r.baseline_usd_per_request if offer == "baseline" else r.alternative_usd_per_request)
     paid = float(np.asarray(i.input_tokens)) + float(np.asarray(i.output_tokens))
     return usd / paid * TOKENS_PER_MTOK if math.isfinite(usd) else None
+
+
+def api_cost_of_served_usd_per_month(report: Report) -> tuple[float | None, float | None]:
+    """What the tokens that own machines serve would cost at the baseline and at the alternative offer, month 0."""
+    r = report.result
+    served = float(r.served_requests_per_month)
+    known = report.resolved.alternative is not None
+    return (
+        _number(served * float(r.baseline_usd_per_request)),
+        _number(served * float(r.alternative_usd_per_request), known),
+    )
+
+
+def per_user_tokens_per_s(report: Report) -> float | None:
+    """Output speed that one user sees at the operating point: 1000 / TPOT in ms."""
+    tpot = float(report.result.sizing.tpot_ms)
+    return 1000.0 / tpot if math.isfinite(tpot) and tpot > 0 else None
+
+
+def replica_output_tokens_per_s(report: Report) -> float:
+    """Output rate of one replica at the operating point, as the throughput curve has it."""
+    s = report.result.sizing
+    return float(s.output_tokens_per_s) / max(float(s.replicas), 1.0)
+
+
+@dataclass(frozen=True)
+class UtilizationTable:
+    """Tokens a month by kind (all, new_input, cached_input, output) at each utilization."""
+
+    utilization: tuple[float, ...]
+    tokens_per_month: Mapping[str, tuple[float, ...]]
+
+
+def tokens_by_utilization(report: Report, steps: Iterable[float] = (0.25, 0.5, 0.75, 1.0)) -> UtilizationTable:
+    """Tokens that the machines serve in a month at each utilization, the scenario's own one included."""
+    i, r = report.inputs, report.result
+    used = tuple(sorted({*steps, report.scenario.utilization}))
+    reuse = float(np.asarray(i.serving_cached_share))
+    requests = float(r.capacity_requests_per_month)
+    ratio = float(np.asarray(i.token_ratio))
+    given, out = float(np.asarray(i.input_tokens)) * ratio, float(np.asarray(i.output_tokens)) * ratio
+    kinds = {"all": given + out, "new_input": given * (1 - reuse), "cached_input": given * reuse, "output": out}
+    return UtilizationTable(used, {k: tuple(requests * per * u for u in used) for k, per in kinds.items()})
 
 
 def has_moved(then: Report, now: Report, tolerance: float = 1e-9) -> bool:
