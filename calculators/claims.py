@@ -26,7 +26,7 @@ from calculators.report import Report, build_report
 from calculators.scenario import Scenario
 from calculators.sizing import Sizing, SizingInputs, size, sizing_inputs
 from calculators.solve import crossing
-from calculators.texts import Language, duration_text, text
+from calculators.texts import Language, catalogue, duration_text, text
 from calculators.throughput import operate
 from calculators.units import DAYS_PER_MONTH, GIB, TOKENS_PER_MTOK
 
@@ -56,9 +56,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class Variant:
-    """One combination of c01: mix, speculation, price and running cost, and what it gives."""
+    """One combination of c01: mix (id of a preset), speculation, price and running cost, and what it gives."""
 
     mix: str
+    mix_name: str
     cached_tokens_share: float
     accepted_tokens_per_step: float
     offer: str
@@ -68,6 +69,11 @@ class Variant:
     evidence: str
     scenario: Scenario
     meets_both: bool
+
+    def title(self, language: Language = "en") -> str:
+        """Name of the mix, of the catalogue where no text translates it."""
+        key = f"preset.{self.mix.replace('-', '_')}"
+        return text(key, language) if key in catalogue() else self.mix_name
 
 
 @dataclass(frozen=True)
@@ -222,6 +228,7 @@ def _variants(case: _Case) -> tuple[Variant, ...]:
                     served, days = float(report.result.served_tokens_per_month), _days(report)
                     found.append(
                         Variant(
+                            preset.id,
                             preset.name,
                             preset.cached_share * preset.input_tokens / (preset.input_tokens + preset.output_tokens),
                             accepted,
@@ -266,7 +273,7 @@ def _volume_and_payback(case: _Case) -> _Found:
             "needed": three_digits(needed),
             "listed": three_digits(listed * TOKENS_PER_MTOK),
             "output": share((needed - cheap) / (dear - cheap)),
-            "best_mix": best.mix,
+            "best_mix": best.title(language),
             "best_tokens": tokens(best.tokens_per_month),
             "best_days": _told(best.payback_days, language),
             "best_cached": share(best.cached_tokens_share),

@@ -248,10 +248,24 @@ def _gap(target: Target, months: float, result: Result) -> Array:
     return np.asarray(result.saving_usd_per_month)
 
 
-def _is_straight(x: Array, g: Array) -> bool:
-    slopes = np.diff(g) / np.diff(x)
-    scale = float(np.max(np.abs(slopes)))
-    return bool(np.all(np.isfinite(slopes))) and scale > 0 and float(np.ptp(slopes)) <= 1e-9 * scale
+def _inverse(x: Array, g: Array) -> float | None:
+    """Where g is zero, by inverse interpolation through four points (Neville); None where that is not settled.
+
+    Settled: three and four points agree to 1e-11 of the interval and of the value; on a straight line they do at once.
+    """
+    if not np.all(np.isfinite(g)) or np.unique(g).size < g.size:
+        return None
+    p = [float(v) for v in x]
+    before = p[0]
+    for order in range(1, x.size):
+        for i in range(x.size - order):
+            a, b = float(g[i]), float(g[i + order])
+            p[i] = (b * p[i] - a * p[i + 1]) / (b - a)
+        if order == x.size - 2:
+            before = p[0]
+    value, spacing = p[0], float(x[1] - x[0])
+    settled = abs(value - before) <= 1e-11 * min(spacing, abs(value) + 1e-12 * spacing)
+    return value if settled else None
 
 
 def _solve(
@@ -259,8 +273,8 @@ def _solve(
 ) -> list[tuple[Outcome, float, bool]]:
     """For each question: outcome, the first value where the gap changes its sign, and whether it rises there.
 
-    Each round evaluates 33 points of every open question at once and keeps the first interval with a change of sign;
-    where the gap is a straight line there, one secant step is exact. Ten rounds leave 1e-15 of the range.
+    Each round evaluates 33 points of every open question at once and keeps the first interval with a change of sign,
+    until inverse interpolation is settled there. Ten rounds leave 1e-15 of the range.
     """
     answers: list[tuple[Outcome, float, bool]] = [("none", math.nan, True)] * len(questions)
     bounds = [(q.low, q.high) for q in questions]
@@ -282,9 +296,10 @@ def _solve(
             i = int(change[0])
             rises = bool(gs[i + 1] > gs[i])
             low, high = float(xs[i]), float(xs[i + 1])
-            near = slice(max(i - 2, 0), min(i + 4, _POINTS))
-            if _is_straight(xs[near], gs[near]):
-                answers[k] = ("value", float(low - gs[i] * (high - low) / (gs[i + 1] - gs[i])), rises)
+            first = min(max(i - 1, 0), _POINTS - 4)
+            root = _inverse(xs[first : first + 4], gs[first : first + 4])
+            if root is not None and low <= root <= high:
+                answers[k] = ("value", root, rises)
                 continue
             answers[k] = ("value", 0.5 * (low + high), rises)
             bounds[k] = (low, high)

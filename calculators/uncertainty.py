@@ -88,7 +88,9 @@ class Uncertain:
         if self.distribution == "lognormal":
             low, high = math.log(self.low), math.log(self.high)
             return np.asarray(np.exp(0.5 * (low + high) + (high - low) / (2.0 * BAND_Z) * _normals(self.name, count)))
-        return pert_quantile(uniforms(self.name, count), self.low, self.typical, self.high)
+        # a range keeps its shape while other inputs move, so the beta draws are made once
+        alpha = pert_alpha(self.low, self.typical, self.high)
+        return np.asarray(self.low + (self.high - self.low) * _beta_draws(self.name, count, alpha))
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,18 @@ def _pert_table(alpha: float) -> tuple[Array, Array]:
     return area / area[-1], t
 
 
+def pert_alpha(low: float, typical: float, high: float) -> float:
+    """First parameter of a PERT's beta distribution, 1 + 4 (typical - low) / (high - low); the second is 6 less it."""
+    return round(1.0 + PERT_WEIGHT * (typical - low) / (high - low), 12)
+
+
+@lru_cache(maxsize=64)
+def _beta_draws(name: str, count: int, alpha: float) -> Array:
+    draws = np.interp(uniforms(name, count), *_pert_table(alpha))
+    draws.flags.writeable = False
+    return draws
+
+
 def pert_quantile(u: npt.ArrayLike, low: float, typical: float, high: float) -> Array:
     """Values of a PERT distribution at the probabilities ``u``, in the unit of ``low``.
 
@@ -228,8 +242,7 @@ def pert_quantile(u: npt.ArrayLike, low: float, typical: float, high: float) -> 
     """
     if high <= low:
         return np.full(np.shape(u), typical, dtype=float)
-    alpha = 1.0 + PERT_WEIGHT * (typical - low) / (high - low)
-    cdf, t = _pert_table(round(alpha, 12))
+    cdf, t = _pert_table(pert_alpha(low, typical, high))
     return np.asarray(low + (high - low) * np.interp(np.asarray(u, dtype=float), cdf, t))
 
 

@@ -1,0 +1,259 @@
+"""Evidence: measured against predicted, published calculations redone, and every figure with its source."""
+
+import csv
+import datetime as dt
+import io
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from app_pages import _charts as charts
+from app_pages import _format as fmt
+from app_pages import _inputs as inputs
+from app_pages import _page as page
+from calculators.catalog import FigureRow, figures, load_catalog, stale
+from calculators.numbers import share
+from calculators.predictions import ErrorRow, Prediction, errors_by, load_predictions
+from calculators.sizing import EVIDENCE
+from calculators.worked_examples import NEVER, Example, Row, worked_examples
+
+t = page.t
+state = inputs.current()
+language = state.language
+STALE_PRICE_DAYS, STALE_DAYS = 90, 365
+SHOWN = 300
+PRICE_FILES = ("offers.csv", "rentals.csv", "rates.csv")
+
+
+@st.cache_resource(show_spinner=False)
+def predictions(release: str) -> tuple[Prediction, ...]:
+    """Measured against predicted; depends on the data and the code only."""
+    return load_predictions()
+
+
+@st.cache_resource(show_spinner=False)
+def examples(release: str) -> tuple[Example, ...]:
+    """Published calculations, recomputed."""
+    return worked_examples(load_catalog())
+
+
+@st.cache_resource(show_spinner=False)
+def every_figure(release: str) -> tuple[tuple[FigureRow, str], ...]:
+    """All figures with the text that a search looks in."""
+    found = []
+    for row in figures(load_catalog()):
+        words = " ".join((row.path, row.record, row.field, row.unit, row.source, row.kind, row.note))
+        found.append((row, words.lower()))
+    return tuple(found)
+
+
+def is_stale(row: FigureRow, today: dt.date) -> bool:
+    """Prices age faster than other figures; a definition does not age."""
+    return stale(row, today, STALE_PRICE_DAYS if row.path in PRICE_FILES else STALE_DAYS)
+
+
+def validation(rows: Sequence[Prediction]) -> None:
+    """Scatter of predicted against measured, and the error by group."""
+    errors = np.abs([p.error for p in rows])
+    title = t(
+        "evidence_page.validation",
+        n=f"{len(rows):,}",
+        median=share(float(np.median(errors))),
+        p90=share(float(np.quantile(errors, 0.9))),
+    )
+    fig = charts.figure(t("evidence_page.axis_measured"), t("evidence_page.axis_predicted"), height=380)
+    fig.update_layout(hovermode="closest", showlegend=True, legend={"orientation": "h", "y": 1.08})
+    for level in EVIDENCE:
+        mine = [p for p in rows if p.evidence == level]
+        if mine:
+            fig.add_trace(
+                go.Scattergl(
+                    x=[p.measured_tokens_per_s for p in mine],
+                    y=[p.predicted_tokens_per_s for p in mine],
+                    mode="markers",
+                    name=t(f"evidence.{level}"),
+                    marker={"symbol": charts.SYMBOL[level], "size": 6, "opacity": 0.7},
+                    customdata=[f"{p.id}, {p.model}, {p.hardware}: {p.error:+.0%}" for p in mine],
+                    hovertemplate="%{customdata}<extra></extra>",
+                )
+            )
+    measured = [p.measured_tokens_per_s for p in rows]
+    ends = [min(measured), max(measured)]
+    charts.line(fig, ends, ends, charts.INK, "", at=None, width=1.5)
+    fig.data[-1].showlegend = False
+    fig.update_xaxes(type="log")
+    fig.update_yaxes(type="log", rangemode="normal")
+    by = {key: errors_by(rows, key) for key in ("evidence", "hardware", "model")}
+    listed = "; ".join(f"{t(f'evidence.{r.group}')} {share(r.median)}" for r in by["evidence"])
+    left, right = st.columns([3, 2])
+    with left:
+        page.chart(
+            fig,
+            "validation",
+            title,
+            t("evidence_page.validation_alt", title=title, list=listed),
+            {
+                "id": [p.id for p in rows],
+                t("risk.col_input"): [p.model for p in rows],
+                t("evidence_page.col_group"): [p.hardware for p in rows],
+                t("evidence_page.axis_measured"): [p.measured_tokens_per_s for p in rows],
+                t("evidence_page.axis_predicted"): [p.predicted_tokens_per_s for p in rows],
+                t("evidence_page.col_deviation"): [f"{p.error:+.1%}" for p in rows],
+                t("col.kind"): [t(f"evidence.{p.evidence}") for p in rows],
+            },
+            t("evidence_page.validation_note"),
+        )
+    with right:
+        names: dict[str, Callable[[str], str]] = {
+            "evidence": lambda group: t(f"evidence.{group}"),
+            "hardware": lambda group: chip_name(group),
+            "model": lambda group: model_name(group),
+        }
+        for key, entries in by.items():
+            error_table(t(f"evidence_page.by_{key}"), entries, f"errors_{key}", names[key])
+
+
+def chip_name(key: str) -> str:
+    """Name of an accelerator."""
+    chip = state.catalog.accelerators.get(key)
+    return key if chip is None else chip.name
+
+
+def model_name(key: str) -> str:
+    """Name of a model."""
+    model = state.catalog.models.get(key)
+    return key if model is None else model.name
+
+
+def error_table(title: str, rows: Sequence[ErrorRow], key: str, name: Callable[[str], str]) -> None:
+    """Errors of groups; the group with the most measurements first."""
+    st.markdown(f"**{title}**")
+    page.table(
+        {
+            t("evidence_page.col_group"): [name(r.group) for r in rows],
+            t("evidence_page.col_rows"): [r.count for r in rows],
+            t("evidence_page.col_mean"): [share(r.mean) for r in rows],
+            t("evidence_page.col_median"): [share(r.median) for r in rows],
+            t("evidence_page.col_p90"): [share(r.p90) for r in rows],
+        },
+        key,
+        title,
+    )
+
+
+def example_value(row: Row) -> str:
+    """The recomputed value to one digit more than was published."""
+    if math.isinf(row.recomputed):
+        return t("payback.never")
+    if row.published == NEVER:
+        return f"{row.recomputed:,.6g}"
+    digits = max(0, 1 - math.floor(math.log10(2 * row.half_digit)))
+    return f"{row.recomputed:,.{min(digits, 6)}f}" if row.half_digit < 500 else f"{row.recomputed:.6g}"
+
+
+def example_published(row: Row) -> str:
+    """The published text with separators."""
+    if row.published == NEVER:
+        return t("payback.never")
+    return row.published if "e" in row.published or "." in row.published else f"{int(row.published):,}"
+
+
+def calculations(found: Sequence[Example]) -> None:
+    """Published numbers against recomputed ones, the ones that do not follow included."""
+    rows = [(example, row) for example in found for row in example.rows]
+    st.subheader(t("evidence_page.examples"), anchor=False)
+    good = sum(row.reproduces for _, row in rows)
+    st.caption(t("evidence_page.examples_note", k=good, n=len(rows)))
+    page.table(
+        {
+            t("evidence_page.col_example"): [f"{e.id} {e.title(language)}" for e, _ in rows],
+            t("evidence_page.col_number"): [r.name(language) for _, r in rows],
+            t("evidence_page.col_published"): [example_published(r) for _, r in rows],
+            t("evidence_page.col_recomputed"): [example_value(r) for _, r in rows],
+            t("claims.col_unit"): [r.unit for _, r in rows],
+            t("evidence_page.col_deviation"): ["" if r.deviation is None else f"{r.deviation:+.2%}" for _, r in rows],
+            t("evidence_page.col_reproduces"): [
+                t("evidence_page.reproduces" if r.reproduces else "evidence_page.differs") for _, r in rows
+            ],
+            t("col.note"): [e.note(language) for e, _ in rows],
+            t("col.source"): [f"{e.source} ({e.date})" for e, _ in rows],
+        },
+        "examples",
+        t("evidence_page.examples"),
+    )
+
+
+def csv_of(rows: Sequence[FigureRow], today: dt.date) -> bytes:
+    """All figures as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("path", "record", "field", "value", "unit", "low", "high", "source", "date", "kind", "note", "stale")
+    )
+    for r in rows:
+        cells = (r.path, r.record, r.field, r.value, r.unit, r.low, r.high, r.source, r.date, r.kind, r.note)
+        writer.writerow((*("" if c is None else c for c in cells), "yes" if is_stale(r, today) else ""))
+    return text.getvalue().encode("utf-8-sig")
+
+
+def library(entries: Sequence[tuple[FigureRow, str]]) -> None:
+    """Every figure, searchable, the stale ones marked."""
+    today = dt.date.today()
+    st.subheader(t("evidence_page.figures"), anchor=False)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    asked = left.text_input(t("evidence_page.search"), key="_evidence_search", max_chars=100)
+    only = right.checkbox(t("evidence_page.only_stale"), key="_evidence_stale")
+    words = (asked or "").lower().split()
+    old = {id(row): is_stale(row, today) for row, _ in entries}
+    hits = [row for row, text in entries if all(w in text for w in words) and (old[id(row)] or not only)]
+    st.caption(
+        t(
+            "evidence_page.found",
+            n=f"{len(hits):,}",
+            all=f"{len(entries):,}",
+            stale=f"{sum(old[id(r)] for r in hits):,}",
+            price=STALE_PRICE_DAYS,
+            other=STALE_DAYS,
+        )
+    )
+    if len(hits) > SHOWN:
+        st.caption(t("evidence_page.cut", n=SHOWN))
+    rows = hits[:SHOWN]
+    page.table(
+        {
+            t("evidence_page.col_record"): [r.record for r in rows],
+            t("evidence_page.col_field"): [r.field for r in rows],
+            t("col.value"): [fmt.figure(r.value, r.unit) for r in rows],
+            t("evidence_page.col_low"): ["" if r.low is None else f"{r.low:,.6g}" for r in rows],
+            t("evidence_page.col_high"): ["" if r.high is None else f"{r.high:,.6g}" for r in rows],
+            t("col.source"): [r.source for r in rows],
+            t("col.date"): [str(r.date) for r in rows],
+            t("evidence_page.col_age"): [t(f"evidence_page.{'stale' if old[id(r)] else 'fresh'}") for r in rows],
+            t("col.kind"): [r.kind for r in rows],
+            t("col.note"): [r.note for r in rows],
+        },
+        "figures",
+        t("evidence_page.figures"),
+    )
+    everything = [row for row, _ in entries]
+    st.download_button(
+        t("evidence_page.download"),
+        data=lambda: csv_of(everything, today),
+        file_name="figures.csv",
+        mime="text/csv",
+        key="_figures_download",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+release = state.catalog.release
+st.title(t("evidence_page.title"))
+rows = predictions(release)
+st.markdown(fmt.escape(t("evidence_page.intro", release=release, n=f"{len(rows):,}")))
+validation(rows)
+calculations(examples(release))
+library(every_figure(release))

@@ -1,0 +1,386 @@
+"""Risk: how likely it pays back, what it hangs on, and what would have to be true."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from app_pages import _charts as charts
+from app_pages import _format as fmt
+from app_pages import _page as page
+from calculators import link
+from calculators.conditions import Condition, Conditions, Frontier, conditions, frontier, put_back
+from calculators.numbers import money, share, three_digits
+from calculators.resolve import live_pins
+from calculators.uncertainty import Bar, Uncertainty
+from calculators.units import DAYS_PER_MONTH
+
+t = page.t
+state, report = page.begin(page.t("risk.title"))
+language = state.language
+horizon = state.scenario.horizon_months
+SHOWN_BARS = 8
+
+
+def amount(value: float, unit: str) -> str:
+    """A value as a table shows it: shares as per cent, money in words, else three digits with the unit."""
+    if unit in ("share", "share/year"):
+        return f"{value * 100:,.1f} %"
+    if unit in ("USD", "USD/month"):
+        return money(value)
+    return f"{three_digits(value)} {unit}".strip()
+
+
+def days(value: float) -> str:
+    """Days as people read them, infinity as never."""
+    return fmt.days_or_never(value, language)
+
+
+def chance(p: float) -> str:
+    """A probability; what is nearly certain or nearly impossible is not rounded to either."""
+    if 0 < p < 0.001:
+        return t("risk.under", p="0.1 %")
+    return t("risk.over", p="99.9 %") if 0.999 < p < 1 else share(p)
+
+
+def capital(words: str) -> str:
+    """The first letter large, to begin a title."""
+    return words[:1].upper() + words[1:]
+
+
+def answer(u: Uncertainty) -> None:
+    """One sentence, then four figures."""
+    draws = f"{u.draws:,}"
+    if u.probability_never == 1:
+        words = t("risk.answer_never", p=chance(u.probability_never), draws=draws)
+    else:
+        low, middle, high = (days(v) for v in (u.payback_days.p10, u.payback_days.p50, u.payback_days.p90))
+        p = chance(u.probability_pays_back)
+        words = t("risk.answer", horizon=horizon, p=p, draws=draws, low=low, high=high, middle=middle)
+        if report.days is not None and report.days < u.payback_days.p10:
+            words += " " + t("risk.headline_better", days=days(report.days))
+    st.markdown(fmt.escape(words))
+    rest = 1 - u.probability_pays_back - u.probability_never
+    npv = u.npv_usd
+    typical = fmt.payback(report.status, report.days, language)
+    cards = (
+        (
+            "pays",
+            chance(u.probability_pays_back),
+            t("risk.pays_line", horizon=horizon),
+            t("risk.pays_help", draws=draws),
+        ),
+        (
+            "band",
+            days(u.payback_days.p50),
+            t("risk.band_line", low=days(u.payback_days.p10), high=days(u.payback_days.p90)),
+            t("risk.band_help", days=typical),
+        ),
+        (
+            "never",
+            chance(u.probability_never),
+            t("risk.never_line"),
+            t("risk.never_help", rest=chance(max(rest, 0.0))),
+        ),
+        (
+            "npv",
+            money(npv.p50),
+            t("risk.npv_line", low=money(npv.p10), high=money(npv.p90)),
+            t("risk.npv_help", horizon=horizon, rate=share(state.scenario.discount_rate)),
+        ),
+    )
+    for column, (name, value, line, told) in zip(st.columns(4), cards, strict=True):
+        column.metric(
+            t(f"risk.{name}"),
+            value,
+            delta=line,
+            delta_color="off",
+            delta_arrow="off",
+            help=fmt.escape(told),
+            border=True,
+        )
+
+
+def drawn(
+    data: list[dict[str, Any]],
+    x_axis: dict[str, Any],
+    y_axis: dict[str, Any],
+    *,
+    height: int = charts.HEIGHT,
+    **more: Any,
+) -> go.Figure:
+    """A chart made in one piece: checking it once costs a fraction of adding trace by trace."""
+    axis = {"automargin": True, "zeroline": False}
+    layout = {
+        "height": height,
+        "showlegend": False,
+        "margin": {"l": 8, "r": 12, "t": 22, "b": 8},
+        "hovermode": "closest",
+        "xaxis": {**axis, **x_axis},
+        "yaxis": {**axis, **y_axis},
+        **more,
+    }
+    return go.Figure({"data": data, "layout": layout})
+
+
+def upright(x: float, label: str) -> dict[str, Any]:
+    """A thin vertical line over the height of the chart, with its name above."""
+    line = {"color": charts.INK, "width": 1, "dash": "dot"}
+    return {
+        "shapes": [{"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}],
+        "annotations": [
+            {"x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "text": label, "showarrow": False}
+            | {"font": {"size": 12, "color": charts.INK}}
+        ],
+    }
+
+
+def tornado(u: Uncertainty) -> None:
+    """Swing of each input, as days where it pays back, else as NPV."""
+    by_npv = report.days is None or report.days == 0
+    bars = sorted(u.tornado, key=lambda bar: -bar.swing_npv_usd) if by_npv else list(u.tornado)
+    moving = [bar for bar in bars if (bar.swing_npv_usd if by_npv else bar.rank[0]) > 0][:SHOWN_BARS]
+    if not moving:
+        page.finding(t("risk.tornado_flat"))
+        return
+    here = float(report.result.flow.npv_usd) if by_npv else float(report.days or 0.0)
+    ends = np.array([_npv(bar) if by_npv else _days(bar) for bar in moving])
+    known = [*ends[np.isfinite(ends)], here]
+    # a bar that ends in 'never' runs a quarter beyond the longest payback shown
+    shown = np.minimum(ends, max(known) * (1.0 if np.isfinite(ends).all() else 1.25)) - here
+    names = [capital(bar.input.title(language)) for bar in moving]
+    data: list[dict[str, Any]] = []
+    for place, colour in ((0, charts.OTHER), (1, charts.OWN)):
+        labels = [amount((b.input.low, b.input.high)[place], b.input.unit) for b in moving]
+        told = [money(v) if by_npv else days(v) for v in ends[:, place]]
+        data.append(
+            {
+                "type": "bar",
+                "x": shown[:, place],
+                "y": names,
+                "base": here,
+                "orientation": "h",
+                "marker": {"color": colour, "pattern": {"shape": "/" if place == 0 else ""}},
+                # an end that does not move needs no label
+                "text": [label if abs(v) > 0 else "" for label, v in zip(labels, shown[:, place], strict=True)],
+                "textposition": "outside",
+                "cliponaxis": False,
+                "customdata": [f"{label}: {words}" for label, words in zip(labels, told, strict=True)],
+                "hovertemplate": "%{y}, %{customdata}<extra></extra>",
+            }
+        )
+    room = 0.3 * max(float(np.abs(shown).max()), 1e-9)
+    span = [here + min(float(shown.min()), 0.0) - room, here + max(float(shown.max()), 0.0) + room]
+    fig = drawn(
+        data,
+        {"title": {"text": t("risk.axis_npv" if by_npv else "risk.axis_days")}, "range": span},
+        {"autorange": "reversed"},
+        height=max(charts.HEIGHT, 90 + 28 * len(moving)),
+        barmode="overlay",
+        **upright(here, t("risk.typical")),
+    )
+    title = t("risk.tornado_npv" if by_npv else "risk.tornado", input=names[0])
+    listed = "; ".join(
+        f"{name} {' - '.join(money(v) if by_npv else days(v) for v in pair)}"
+        for name, pair in zip(names[:4], ends[:4], strict=True)
+    )
+    alt = t("risk.tornado_alt", title=title, list=listed)
+    page.chart(fig, "tornado", title, alt, tornado_columns(u.tornado), t("risk.tornado_note"))
+
+
+def _days(bar: Bar) -> tuple[float, float]:
+    return bar.payback_days_at_low, bar.payback_days_at_high
+
+
+def _npv(bar: Bar) -> tuple[float, float]:
+    return bar.npv_usd_at_low, bar.npv_usd_at_high
+
+
+def tornado_columns(bars: Sequence[Bar]) -> dict[str, list[str]]:
+    """The tornado with the ranges, their distributions and sources."""
+    return {
+        t("risk.col_input"): [capital(b.input.title(language)) for b in bars],
+        t("risk.col_low"): [amount(b.input.low, b.input.unit) for b in bars],
+        t("risk.col_typical"): [amount(b.input.typical, b.input.unit) for b in bars],
+        t("risk.col_high"): [amount(b.input.high, b.input.unit) for b in bars],
+        t("risk.col_payback_low"): [days(b.payback_days_at_low) for b in bars],
+        t("risk.col_payback_high"): [days(b.payback_days_at_high) for b in bars],
+        t("risk.col_npv_low"): [f"{b.npv_usd_at_low:,.0f}" for b in bars],
+        t("risk.col_npv_high"): [f"{b.npv_usd_at_high:,.0f}" for b in bars],
+        t("risk.col_distribution"): [b.input.distribution for b in bars],
+        t("col.source"): [b.input.source for b in bars],
+        t("col.date"): [b.input.date for b in bars],
+        t("col.kind"): [b.input.kind for b in bars],
+    }
+
+
+def distribution(u: Uncertainty) -> None:
+    """Histogram of the payback within the horizon."""
+    edges, parts = u.payback_histogram.edges, u.payback_histogram.shares * 100
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    middle = u.payback_days.p50
+    bars = {
+        "type": "bar",
+        "x": middles,
+        "y": parts,
+        "width": edges[1] - edges[0],
+        "marker": {"color": charts.OWN, "line": {"width": 0}},
+        "hovertemplate": "%{x:,.0f}: %{y:.1f} %<extra></extra>",
+    }
+    title = t("risk.histogram", middle=days(middle)) if math.isfinite(middle) else t("risk.histogram_never")
+    fig = drawn(
+        [bars],
+        {"title": {"text": t("risk.axis_days")}, "range": [0, edges[-1]]},
+        {"title": {"text": t("risk.axis_share")}, "rangemode": "tozero"},
+        bargap=0.05,
+        **(upright(middle, days(middle)) if middle <= edges[-1] else {}),
+    )
+    alt = t("risk.histogram_alt", draws=f"{u.draws:,}", title=title, late=chance(1 - u.probability_pays_back))
+    columns = {t("risk.axis_days"): middles.round(), t("risk.axis_share"): parts.round(2)}
+    page.chart(fig, "payback_histogram", title, alt, columns)
+
+
+def paid_back(u: Uncertainty) -> None:
+    """Probability of having paid back, by month."""
+    months = u.payback_histogram.edges / DAYS_PER_MONTH
+    parts = np.concatenate(([0.0], np.cumsum(u.payback_histogram.shares))) * 100
+    line = {
+        "type": "scatter",
+        "x": months,
+        "y": parts,
+        "mode": "lines",
+        "line": {"color": charts.OWN, "width": 2.5},
+        "hovertemplate": "%{x:.0f}: %{y:.1f} %<extra></extra>",
+    }
+    year = max(1, min(2, horizon // 12))
+    at = float(np.interp(12.0 * year, months, parts)) / 100
+    title = t("risk.paid", year=year, p=chance(at))
+    fig = drawn(
+        [line],
+        {"title": {"text": t("axis.month")}, "range": [0, months[-1]]},
+        {"title": {"text": t("risk.axis_paid")}, "range": [0, 102]},
+    )
+    columns = {t("axis.month"): months.round(1), t("risk.axis_paid"): parts.round(2)}
+    page.chart(fig, "paid_back", title, t("risk.paid_alt", title=title), columns)
+
+
+def price_and_load(f: Frontier) -> None:
+    """Payback over the API price change and the load, with the scenario marked."""
+    x, y = f.api_price_change_per_year * 100, f.utilization * 100
+    # grey beyond the horizon: the colours end there
+    beyond = 1.25 * horizon
+    months = np.minimum(np.where(np.isfinite(f.payback_days), f.payback_days, np.inf) / DAYS_PER_MONTH, beyond)
+    grey = "#B9C0C7"
+    step = max(1, horizon // 8)
+    field = {
+        "type": "contour",
+        "x": x,
+        "y": y,
+        "z": months,
+        "zmin": 0,
+        "zmax": beyond,
+        "colorscale": [[0, "#0B4F7D"], [0.4, "#5FA8D3"], [0.8, "#DCEAF5"], [0.8, grey], [1, grey]],
+        "contours": {
+            "start": step,
+            "end": step * (horizon // step),
+            "size": step,
+            "coloring": "fill",
+            "showlabels": True,
+        },
+        "line": {"color": charts.INK, "width": 1},
+        "showscale": False,
+        "hovertemplate": "%{x:.0f} %, %{y:.0f} %: %{z:,.0f}<extra></extra>",
+    }
+    place = {
+        "type": "scatter",
+        "x": [f.here_price_change * 100],
+        "y": [f.here_utilization * 100],
+        "mode": "markers+text",
+        "text": [t("risk.here")],
+        "textposition": "middle left" if f.here_price_change > -0.2 else "middle right",
+        "textfont": {"size": 13, "color": "#12181F"},
+        "marker": {"size": 11, "color": "rgba(0,0,0,0)", "line": {"color": charts.API, "width": 2.5}},
+        "hoverinfo": "skip",
+    }
+    fig = drawn(
+        [field, place],
+        {"title": {"text": t("risk.axis_change")}, "range": [x[0], x[-1]]},
+        {"title": {"text": t("risk.axis_load")}, "range": [y[0], 100]},
+    )
+    needed = report.even.utilization
+    if needed is not None:
+        title = t("risk.frontier", load=share(needed), horizon=horizon)
+    else:
+        title = t("risk.frontier_none", horizon=horizon)
+    here = fmt.payback(report.status, report.days, language)
+    where = {"change": share(f.here_price_change), "load": share(f.here_utilization), "days": here}
+    columns: dict[str, Sequence[object]] = {t("risk.axis_load"): y.round()}
+    columns |= {f"{change:.0f} %": [days(v) for v in f.payback_days[:, j]] for j, change in enumerate(x) if j % 4 == 0}
+    alt = t("risk.frontier_alt", title=title, **where)
+    page.chart(fig, "frontier", title, alt, columns, t("risk.frontier_note"))
+
+
+def scenario_link(condition: Condition) -> str:
+    """Address that opens this page with a condition's value in place; '' where no field can hold it."""
+    there = put_back(state.scenario, condition)
+    if there is None:
+        return ""
+    if state.moved is None:
+        return "?" + urlencode({**link.changed(there), "lang": language})
+    pins = live_pins(dict(link.parse(report.link).pins), state.scenario, there)
+    return "?" + link.encode(there, report.release, pins)
+
+
+def cell(condition: Condition) -> str:
+    """The value that reaches the target, as a link that opens it."""
+    if condition.value is None:
+        return t(f"risk.must_{condition.outcome}")
+    shown = amount(condition.value, condition.unit)
+    key = "risk.must_at_least" if condition.at_least else "risk.must_at_most"
+    words = fmt.escape(t(key if condition.exact else "risk.must_jump", value=shown))
+    target = scenario_link(condition)
+    return f"[{words}]({target})" if target else words
+
+
+def what_must_be_true(payback: Conditions, npv: Conditions) -> None:
+    """Every input alone: now, for the wanted payback, for an NPV of 0."""
+    wanted = fmt.days_or_never(payback.target_days, language)
+    st.subheader(t("risk.must"), anchor=False)
+    st.caption(t("risk.must_note", days=wanted))
+    first = t("risk.must_saving") if payback.target == "saving" else t("risk.must_payback", days=wanted)
+    head = (t("risk.must_input"), t("risk.must_now"), first, t("risk.must_npv"))
+    other = {row.name: row for row in npv.rows}
+    names = {row.name: row for row in payback.rows}
+    rows = ["| " + " | ".join(head) + " |", "|---|--:|--:|--:|"]
+    for name in dict.fromkeys((*names, *other)):
+        row = names.get(name) or other[name]
+        cells = (cell(names[name]) if name in names else "", cell(other[name]) if name in other else "")
+        shown = fmt.escape(amount(row.now, row.unit))
+        rows.append(f"| {row.title(language)} | {shown} | {cells[0]} | {cells[1]} |")
+    st.markdown("\n".join(rows))
+
+
+unsure = report.uncertainty
+if unsure is None:
+    st.info(fmt.escape(t("risk.none", reason=report.reason)))
+else:
+    answer(unsure)
+    left, right = st.columns(2)
+    with left:
+        tornado(unsure)
+    with right:
+        distribution(unsure)
+    left, right = st.columns(2)
+    with left:
+        price_and_load(frontier(report.inputs, report.result))
+    with right:
+        paid_back(unsure)
+    what_must_be_true(
+        conditions(report.resolved, report.result, "payback"), conditions(report.resolved, report.result, "npv")
+    )
+    st.caption(fmt.escape(t("risk.method", draws=f"{unsure.draws:,}", seed=unsure.seed)))
+page.notes(report)
