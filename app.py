@@ -17,6 +17,7 @@ PAGES = (
     ("costs", ":material/receipt_long:"),
     ("risk", ":material/casino:"),
     ("claims", ":material/fact_check:"),
+    ("compare", ":material/compare:"),
     ("usage", ":material/upload_file:"),
     ("evidence", ":material/menu_book:"),
 )
