@@ -295,12 +295,12 @@ def _most_still_to_come_usd(terms: FlowTerms, month: Array) -> Array:
     full = most * terms.api_usd_per_request
     value = full * (1.0 - terms.licence_share) * np.exp(level * month)
     cost = terms.running_usd_per_month
-    falls = level < 0
+    falls = level < -1e-12  # slower than that, 50 years change nothing; the bound below is then infinite, which holds
     pays = value > cost
     ratio = np.divide(cost, value, out=np.ones(value.shape), where=pays)
     positive = falls & pays & (ratio > 0)
     n = np.ceil(np.divide(np.log(np.where(positive, ratio, 1.0)), np.where(falls, level, -1.0)))
-    # 1 - p and 1 - p^n by expm1: a price that falls by 1e-18 a year has p = 1 in floating point
+    # 1 - p and 1 - p^n by expm1, which keeps its digits where the price falls slowly
     fall = np.where(falls, level, -1.0)
     decaying = value * np.where(positive, np.expm1(n * fall), -1.0) / np.expm1(fall) - np.where(positive, cost * n, 0.0)
     return np.where(falls, np.where(pays, decaying, 0.0), np.where(pays | (level > 0), np.inf, 0.0))
