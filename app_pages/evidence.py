@@ -88,7 +88,7 @@ def validation(rows: Sequence[Prediction]) -> None:
     fig.update_yaxes(type="log", rangemode="normal")
     by = {key: errors_by(rows, key) for key in ("evidence", "hardware", "model")}
     listed = "; ".join(f"{t(f'evidence.{r.group}')} {share(r.median)}" for r in by["evidence"])
-    left, right = st.columns([3, 2])
+    left, right = st.columns(2)
     with left:
         page.chart(
             fig,
@@ -112,8 +112,10 @@ def validation(rows: Sequence[Prediction]) -> None:
             "hardware": lambda group: chip_name(group),
             "model": lambda group: model_name(group),
         }
-        for key, entries in by.items():
-            error_table(t(f"evidence_page.by_{key}"), entries, f"errors_{key}", names[key])
+        for key in ("evidence", "hardware"):
+            error_table(t(f"evidence_page.by_{key}"), by[key], f"errors_{key}", names[key])
+    with left:
+        error_table(t("evidence_page.by_model"), by["model"], "errors_model", names["model"])
 
 
 def chip_name(key: str) -> str:
@@ -144,21 +146,14 @@ def error_table(title: str, rows: Sequence[ErrorRow], key: str, name: Callable[[
     )
 
 
-def example_value(row: Row) -> str:
-    """The recomputed value to one digit more than was published."""
-    if math.isinf(row.recomputed):
+def example_value(row: Row, value: float) -> str:
+    """A published or recomputed value: shares as per cent, large numbers with separators, one digit more than printed."""
+    if math.isinf(value):
         return t("payback.never")
-    if row.published == NEVER:
-        return f"{row.recomputed:,.6g}"
-    digits = max(0, 1 - math.floor(math.log10(2 * row.half_digit)))
-    return f"{row.recomputed:,.{min(digits, 6)}f}" if row.half_digit < 500 else f"{row.recomputed:.6g}"
-
-
-def example_published(row: Row) -> str:
-    """The published text with separators."""
-    if row.published == NEVER:
-        return t("payback.never")
-    return row.published if "e" in row.published or "." in row.published else f"{int(row.published):,}"
+    if row.unit == "share":
+        return f"{value:.2%}".replace("%", " %")
+    digits = 6 if row.published == NEVER else max(0, 1 - math.floor(math.log10(2 * row.half_digit)))
+    return f"{value:,.{min(digits, 5)}f}"
 
 
 def calculations(found: Sequence[Example]) -> None:
@@ -169,15 +164,16 @@ def calculations(found: Sequence[Example]) -> None:
     st.caption(t("evidence_page.examples_note", k=good, n=len(rows)))
     page.table(
         {
-            t("evidence_page.col_example"): [f"{e.id} {e.title(language)}" for e, _ in rows],
+            t("evidence_page.col_id"): [e.id for e, _ in rows],
             t("evidence_page.col_number"): [r.name(language) for _, r in rows],
-            t("evidence_page.col_published"): [example_published(r) for _, r in rows],
-            t("evidence_page.col_recomputed"): [example_value(r) for _, r in rows],
-            t("claims.col_unit"): [r.unit for _, r in rows],
-            t("evidence_page.col_deviation"): ["" if r.deviation is None else f"{r.deviation:+.2%}" for _, r in rows],
+            t("evidence_page.col_published"): [example_value(r, r.published_value) for _, r in rows],
+            t("evidence_page.col_recomputed"): [example_value(r, r.recomputed) for _, r in rows],
+            t("claims.col_unit"): ["%" if r.unit == "share" else r.unit for _, r in rows],
             t("evidence_page.col_reproduces"): [
                 t("evidence_page.reproduces" if r.reproduces else "evidence_page.differs") for _, r in rows
             ],
+            t("evidence_page.col_deviation"): ["" if r.deviation is None else f"{r.deviation:+.2%}" for _, r in rows],
+            t("evidence_page.col_example"): [e.title(language) for e, _ in rows],
             t("col.note"): [e.note(language) for e, _ in rows],
             t("col.source"): [f"{e.source} ({e.date})" for e, _ in rows],
         },

@@ -40,6 +40,18 @@ def days(value: float) -> str:
     return fmt.days_or_never(value, language)
 
 
+def millions(usd: float) -> str:
+    """Money short enough for a card's second line: '1.09' (of a million)."""
+    return f"{usd / 1e6:,.2f}"
+
+
+def at_end(bar: Bar, value: float) -> str:
+    """The value of an input at an end of its bar; a factor as the change that it is."""
+    if bar.input.name == "throughput_factor":
+        return f"{value / bar.input.typical - 1:+.0%}".replace("%", " %")
+    return amount(value, bar.input.unit)
+
+
 def chance(p: float) -> str:
     """A probability; what is nearly certain or nearly impossible is not rounded to either."""
     if 0 < p < 0.001:
@@ -89,7 +101,7 @@ def answer(u: Uncertainty) -> None:
         (
             "npv",
             money(npv.p50),
-            t("risk.npv_line", low=money(npv.p10), high=money(npv.p90)),
+            t("risk.npv_line", low=millions(npv.p10), high=millions(npv.p90)),
             t("risk.npv_help", horizon=horizon, rate=share(state.scenario.discount_rate)),
         ),
     )
@@ -155,7 +167,7 @@ def tornado(u: Uncertainty) -> None:
     names = [capital(bar.input.title(language)) for bar in moving]
     data: list[dict[str, Any]] = []
     for place, colour in ((0, charts.OTHER), (1, charts.OWN)):
-        labels = [amount((b.input.low, b.input.high)[place], b.input.unit) for b in moving]
+        labels = [at_end(b, (b.input.low, b.input.high)[place]) for b in moving]
         told = [money(v) if by_npv else days(v) for v in ends[:, place]]
         data.append(
             {
@@ -173,8 +185,10 @@ def tornado(u: Uncertainty) -> None:
                 "hovertemplate": "%{y}, %{customdata}<extra></extra>",
             }
         )
-    room = 0.3 * max(float(np.abs(shown).max()), 1e-9)
-    span = [here + min(float(shown.min()), 0.0) - room, here + max(float(shown.max()), 0.0) + room]
+    # room for the labels outside the bars, in which a quarter of the width is enough for '500,000 USD/year'
+    low, high = min(float(shown.min()), 0.0), max(float(shown.max()), 0.0)
+    room = 0.5 * max(high - low, 1e-9)
+    span = [here + low - room, here + high + room]
     fig = drawn(
         data,
         {"title": {"text": t("risk.axis_npv" if by_npv else "risk.axis_days")}, "range": span},
@@ -204,9 +218,9 @@ def tornado_columns(bars: Sequence[Bar]) -> dict[str, list[str]]:
     """The tornado with the ranges, their distributions and sources."""
     return {
         t("risk.col_input"): [capital(b.input.title(language)) for b in bars],
-        t("risk.col_low"): [amount(b.input.low, b.input.unit) for b in bars],
-        t("risk.col_typical"): [amount(b.input.typical, b.input.unit) for b in bars],
-        t("risk.col_high"): [amount(b.input.high, b.input.unit) for b in bars],
+        t("risk.col_low"): [at_end(b, b.input.low) for b in bars],
+        t("risk.col_typical"): [at_end(b, b.input.typical) for b in bars],
+        t("risk.col_high"): [at_end(b, b.input.high) for b in bars],
         t("risk.col_payback_low"): [days(b.payback_days_at_low) for b in bars],
         t("risk.col_payback_high"): [days(b.payback_days_at_high) for b in bars],
         t("risk.col_npv_low"): [f"{b.npv_usd_at_low:,.0f}" for b in bars],
@@ -299,17 +313,25 @@ def price_and_load(f: Frontier) -> None:
         "type": "scatter",
         "x": [f.here_price_change * 100],
         "y": [f.here_utilization * 100],
-        "mode": "markers+text",
-        "text": [t("risk.here")],
-        "textposition": "middle left" if f.here_price_change > -0.2 else "middle right",
-        "textfont": {"size": 13, "color": "#12181F"},
-        "marker": {"size": 11, "color": "rgba(0,0,0,0)", "line": {"color": charts.API, "width": 2.5}},
+        "mode": "markers",
+        "marker": {"size": 12, "color": "rgba(255,255,255,0.9)", "line": {"color": charts.API, "width": 3}},
         "hoverinfo": "skip",
+    }
+    label = {
+        "x": f.here_price_change * 100,
+        "y": f.here_utilization * 100,
+        "text": t("risk.here"),
+        "showarrow": False,
+        "xanchor": "right" if f.here_price_change > -0.2 else "left",
+        "xshift": -12 if f.here_price_change > -0.2 else 12,
+        "bgcolor": "rgba(255,255,255,0.85)",
+        "font": {"size": 13, "color": "#12181F"},
     }
     fig = drawn(
         [field, place],
         {"title": {"text": t("risk.axis_change")}, "range": [x[0], x[-1]]},
         {"title": {"text": t("risk.axis_load")}, "range": [y[0], 100]},
+        annotations=[label],
     )
     needed = report.even.utilization
     if needed is not None:
@@ -376,7 +398,7 @@ else:
         distribution(unsure)
     left, right = st.columns(2)
     with left:
-        price_and_load(frontier(report.inputs, report.result))
+        price_and_load(frontier(report.inputs, report.result, points=33))
     with right:
         paid_back(unsure)
     what_must_be_true(

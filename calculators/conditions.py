@@ -339,24 +339,31 @@ def conditions(
 
     def gaps(asked: list[_Question], x: Array) -> Array:
         moved: dict[str, Any] = {}
-        for row, q in enumerate(asked):
+        for place, q in enumerate(asked):
             column = np.full(x.shape, float(np.asarray(getattr(base, q.field))))
-            column[row] = x[row]
+            column[place] = x[place]
             moved[q.field] = column
         found = evaluate(replace(base, **moved), sizing=sizing, extend=False)
         return np.broadcast_to(_gap(target, months, found), x.shape)
 
+    answers = _solve(questions, gaps)
+    solved = [k for k, (outcome, _, _) in enumerate(answers) if outcome == "value"]
+    exact = {k: True for k in solved}
+    if target == "payback" and solved:
+        # each value put in place, all in one call: does the flow reach zero at the target itself, or at a peak before?
+        at: dict[str, Any] = {}
+        for place, k in enumerate(solved):
+            name = questions[k].field
+            column = at.setdefault(name, np.full(len(solved), float(np.asarray(getattr(base, name)))))
+            column[place] = answers[k][1]
+        there = _saved_until(evaluate(replace(base, **at), sizing=sizing, extend=False), months)[1]
+        exact = dict(zip(solved, np.broadcast_to(there, (len(solved),)).tolist(), strict=True))
     rows = []
-    for q, (outcome, value, rises) in zip(questions, _solve(questions, gaps), strict=True):
+    for k, (q, (outcome, value, rises)) in enumerate(zip(questions, answers, strict=True)):
         now = float(np.asarray(getattr(base, q.field)))
         row = Condition(q.name, q.unit, q.shown(now), q.shown(q.low), q.shown(q.high), outcome)
         if outcome == "value":
-            exact = True
-            if target == "payback":
-                moved: dict[str, Any] = {q.field: value}
-                there = evaluate(replace(base, **moved), sizing=sizing, extend=False)
-                exact = bool(_saved_until(there, months)[1])
-            row = replace(row, value=q.shown(value), at_least=rises, exact=exact, change=q.change(value))
+            row = replace(row, value=q.shown(value), at_least=rises, exact=exact[k], change=q.change(value))
         rows.append(row)
     return Conditions(target, days, tuple(rows))
 
