@@ -257,6 +257,7 @@ def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Arr
     running = terms.running_usd_per_month
     value = terms.operating_saving_usd(begin[:, None])[:, 0] + running
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
+    level = np.where(np.abs(level) < 1e-12, 0.0, level)  # slower than that, 50 years change nothing
     moving = level != 0
     rate = np.where(moving, level, 1.0)
 
