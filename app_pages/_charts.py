@@ -20,6 +20,8 @@ INK = "#77838F"
 BAND = "rgba(44,127,184,0.20)"
 GREY = "rgba(119,131,143,0.16)"
 FREE = "rgba(119,131,143,0.30)"
+PARTS = {"weights": OWN, "cache": ALTERNATIVE, "state": OTHER, "overhead": INK, "free": FREE}
+"""Parts of an accelerator's memory."""
 LAYOUTS = ((OWN, "dash"), (OTHER, "dash"), (OWN, "solid"), (OTHER, "solid"))
 """Colour for the cache's precision, dash for the layout."""
 DASH = {OWN: "solid", API: "dash", ALTERNATIVE: "dot", OTHER: "dashdot"}
@@ -231,12 +233,16 @@ def _log_axis(values: Sequence[float]) -> dict[str, Any]:
         if powers
         else [m * 10.0**e for e in range(-4, 13) for m in (1, 2, 5) if low * 0.7 <= m * 10.0**e <= high * 1.5]
     )
-    text = [f"{v / 1024:,.0f}k" if powers else f"{v:,.6g}" for v in ticks]
+    text = [_power_of_two(v) if powers else f"{v:,.6g}" for v in ticks]
     return {
         "tickvals": ticks,
         "ticktext": text,
         "range": [math.log10(low) - 0.12, math.log10(high) + 0.12],
     }
+
+
+def _power_of_two(tokens: float) -> str:
+    return f"{tokens / 2**20:,.0f}M" if tokens >= 2**20 else f"{tokens / 1024:,.0f}k"
 
 
 def ring(fig: go.Figure, x: float | None, y: float | None) -> None:
@@ -275,26 +281,28 @@ def level(fig: go.Figure, y: float, label: str) -> None:
     )
 
 
-def upright(fig: go.Figure, x: float, label: str, *, log: bool = False) -> None:
-    """A thin vertical reference line."""
+def upright(fig: go.Figure, x: float, label: str, *, log: bool = False, low: bool = False) -> None:
+    """A thin vertical reference line, its name at the top or, with ``low``, at the bottom."""
     fig.add_shape(
         type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line={"color": INK, "width": 1, "dash": "dot"}, layer="below"
     )
     fig.add_annotation(
         x=math.log10(x) if log else x,
-        y=1,
+        y=0 if low else 1,
         yref="paper",
         text=label,
         showarrow=False,
         xanchor="left",
-        yanchor="top",
+        yanchor="bottom" if low else "top",
         font={"size": 12, "color": INK},
     )
 
 
 def legend(fig: go.Figure) -> None:
     """Names above the chart, where lines run too close for names beside them."""
-    fig.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+    fig.update_layout(
+        showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
+    )
 
 
 def bars(
@@ -314,7 +322,8 @@ def bars(
             hovertemplate=f"{label}: %{{text}}<extra></extra>",
         )
     )
-    fig.update_layout(barmode="stack", hovermode="closest")
+    fig.update_traces(textangle=0)
+    fig.update_layout(barmode="stack", hovermode="closest", uniformtext={"minsize": 11, "mode": "hide"})
 
 
 def ranked(

@@ -43,7 +43,7 @@ def fraction(value: float | None, language: Language) -> str:
 
 def rate(value: float | None, language: Language, unit: str = "tokens/s") -> str:
     """'1,240 tokens/s'."""
-    return unknown(language) if value is None else f"{three_digits(value)} {unit}"
+    return unknown(language) if value is None else f"{three_digits(value)} {unit}".strip()
 
 
 def size(value: float | None, language: Language) -> str:
@@ -142,6 +142,17 @@ def gigabytes(value: float) -> float:
     return value / 1e9
 
 
+def positive(x: Iterable[float], y: Iterable[float]) -> tuple[list[float], list[float]]:
+    """The points that a logarithmic axis can show."""
+    pairs = [(float(a), float(b)) for a, b in zip(x, y, strict=True) if math.isfinite(b) and b > 0]
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
 def finite(values: Iterable[float]) -> list[float | None]:
     """Numbers for a table, None where there is none."""
     return [float(v) if math.isfinite(v) else None for v in values]
+
+
+def milliseconds_each(per_second: float) -> float:
+    """A rate as the time that one of them takes, for an axis."""
+    return 1000.0 / per_second

@@ -32,6 +32,8 @@ FIRST = {
 }
 """The inputs that matter first, under the question that each answers; the amount of the demand joins 'pay'."""
 
+GUIDE_EXAMPLES = {"spend": "95k", "hardware": "600k"}
+
 _STATE, _LINK, _PINS, _RELEASE, _GUIDE, _TOLD = "_state", "_link", "_pins", "_release", "_guide", "_told"
 _IDENTITY: dict[str, Any] = {"bind": "query-params"}
 
@@ -138,6 +140,31 @@ def apply_values(values: Mapping[str, object]) -> None:
     _assign({n: fmt.field_text(n, v) if _is_text(n) else v for n, v in values.items() if n in SPECS})
 
 
+def guide(state: State) -> None:
+    """The first visit's three questions; the answer behind them stands already and is not held back."""
+    for question, names in (("run", ("model",)), ("pay", ("baseline", "spend")), ("buy", ("system", "hardware"))):
+        st.markdown(f"**{text(f'guide.{question}', state.language)}**")
+        for name in names:
+            if name in CHOICES:
+                options = _options(state.catalog, name)
+                index = options.index(str(getattr(state.scenario, name)))
+                st.selectbox(field_title(name, state.language), options, index=index, key=f"_guide_{name}")
+            else:
+                st.text_input(
+                    text(f"guide.{name}", state.language), key=f"_guide_{name}", placeholder=GUIDE_EXAMPLES[name]
+                )
+    st.button(text("guide.apply", state.language), key="_guide_apply", type="primary", on_click=_answer_guide)
+
+
+def _answer_guide() -> None:
+    answers = {name: st.session_state[f"_guide_{name}"] for name in ("model", "baseline", "system")}
+    spend = st.session_state["_guide_spend"].strip()
+    answers |= {"demand": "spend", "demand_usd_per_month": spend} if spend else {"demand": "fill"}
+    answers["hardware_usd"] = st.session_state["_guide_hardware"].strip()
+    _assign(answers)
+    dismiss_guide()
+
+
 def dismiss_guide() -> None:
     """Button callback: the first visit's questions are not shown again in this session."""
     st.session_state[_GUIDE] = False
@@ -202,10 +229,13 @@ class _Drawer:
             return True
 
     def label(self, name: str) -> str:
-        unit = SPECS[name].unit.removeprefix("share").lstrip("/")
-        if SPECS[name].unit in ("share/year", "share"):
-            unit = "%/year" if unit == "year" else ""
-        words = field_title(name, self.language) + (f" ({unit})" if unit else "")
+        unit = SPECS[name].unit
+        if unit in ("share/year", "share"):
+            shown = self.t("field.a_year") if unit == "share/year" else ""
+        else:
+            key = "unit_of." + unit.lower().replace("/", "_per_").replace("-", "_")
+            shown = self.t(key) if key in catalogue() else unit
+        words = field_title(name, self.language) + (f" ({shown})" if shown else "")
         return f"{words} :blue-badge[{self.t('field.changed')}]" if name in self.changed else words
 
     def help(self, name: str) -> str:
@@ -241,7 +271,7 @@ class _Drawer:
             self.changed.add(name)
         if not _is_text(name):
             value = self._choice(name)
-            self.texts[name] = link.EMPTY if value is None else str(value)
+            self.texts[name] = "" if value is None else str(value)
             return
         typed = st.text_input(
             self.label(name),

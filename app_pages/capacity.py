@@ -1,32 +1,31 @@
 """Capacity: does it fit, how many sessions, how fast, how many tokens a month."""
 
-import numpy as np
 import streamlit as st
 
 from app_pages import _charts as charts
 from app_pages import _format as fmt
+from app_pages import _inputs as inputs
 from app_pages import _page as page
-from calculators import views
+from calculators import capacity
 from calculators.numbers import share, three_digits, tokens
 from calculators.report import to_json
-from calculators.sizing import concurrency_by_context, latency_curve, memory_breakdown, ttft_by_input
 
 t = page.t
 state, report = page.begin()
 language = state.language
 data = to_json(report)
-sizing, site = report.result.sizing, report.inputs.sizing
-known = bool(sizing.fits) and report.evidence != "none"
-gigabytes = fmt.gigabytes
+sizing = report.result.sizing
+known = report.evidence != "none"
+speeds = capacity.speed(report)
 
 
 def answer() -> None:
     """The capacity in large type, where it comes from, four figures."""
-    rate, capacity = data["throughput"], data["capacity"]
+    rate, month = data["throughput"], data["capacity"]
     if not known:
         st.title(fmt.escape(report.sentences(language)[0]), anchor=False)
     else:
-        total = fmt.token_count(capacity["tokens_per_month"], language)
+        total = fmt.token_count(month["tokens_per_month"], language)
         st.title(fmt.escape(t("cap.title", total=total, plan=report.resolved.system.name)), anchor=False)
     anchor, words = rate["anchor"], []
     if known:
@@ -37,7 +36,7 @@ def answer() -> None:
                 low=share(1 - rate["low_factor"]),
                 high=share(rate["high_factor"] - 1),
                 layout=sizing.layout,
-                limit=t(f"limit.{str(np.ravel(sizing.limited_by)[0]).replace(' ', '_')}"),
+                limit=t(f"limit.{str(sizing.limited_by).replace(' ', '_')}"),
             )
         )
     if anchor is not None:
@@ -51,16 +50,21 @@ def answer() -> None:
             fmt.count(rate["concurrency"], language),
             fmt.count(data["memory"]["max_concurrent_sequences"], language),
         ),
-        ("output", fmt.rate(rate["output_tokens_per_s"], language), fmt.rate(rate["requests_per_s"], language, "/s")),
-        ("tpot", fmt.rate(rate["tpot_ms"], language, "ms"), fmt.rate(views.per_user_tokens_per_s(report), language)),
+        ("output", fmt.rate(rate["output_tokens_per_s"], language), fmt.rate(rate["requests_per_s"], language, "")),
+        (
+            "tpot",
+            fmt.rate(rate["tpot_ms"], language, "ms"),
+            fmt.rate(None if speeds is None or speeds.point is None else speeds.point[0], language),
+        ),
         (
             "ttft",
             fmt.rate(rate["ttft_s"], language, "s"),
             fmt.token_count(float(state.scenario.input_tokens), language),
         ),
     )
-    for column, (name, value, line) in zip(st.columns(4), cards, strict=True):
-        column.metric(
+    grid = st.grid(4, min_column_width=190)
+    for name, value, line in cards:
+        grid.metric(
             t(f"cap.{name}"),
             value,
             delta=t(f"cap.{name}_line", value=line),
@@ -73,102 +77,78 @@ def answer() -> None:
 
 def memory() -> None:
     """Where the memory of one accelerator goes."""
-    parts = memory_breakdown(site, sizing)
+    parts, usable, short = capacity.memory_parts(report)
     fig = charts.figure(t("axis.gb"), "", height=190)
-    shown = (
-        ("weights", parts.weights_bytes, charts.OWN),
-        ("cache", parts.cache_bytes, charts.ALTERNATIVE),
-        ("state", parts.state_bytes, charts.OTHER),
-        ("overhead", parts.overhead_bytes, charts.INK),
-        ("free", parts.free_bytes, charts.FREE),
-    )
-    for name, size, colour in shown:
-        charts.bars(fig, [gigabytes(size)], [""], t(f"memory.{name}"), colour, [f"{gigabytes(size):,.1f} GB"])
+    for part in parts:
+        size = fmt.gigabytes(part.size_bytes)
+        charts.bars(fig, [size], [""], t(f"memory.{part.key}"), charts.PARTS[part.key], [f"{size:,.1f} GB"])
     charts.legend(fig)
-    charts.upright(fig, gigabytes(parts.usable_bytes), t("memory.usable"))
+    charts.upright(fig, fmt.gigabytes(usable), t("memory.usable"))
+    weights = fmt.size(parts[0].size_bytes, language)
     title = (
-        t("memory.short", short=f"{gigabytes(parts.short_bytes):,.1f}")
-        if parts.short_bytes > 0
-        else t(
-            "memory.title",
-            share=share(parts.weights_bytes / parts.usable_bytes),
-            size=f"{gigabytes(parts.usable_bytes):,.0f}",
-        )
+        t("memory.short", short=f"{fmt.gigabytes(short):,.1f}")
+        if short > 0
+        else t("memory.title", weights=weights, size=fmt.size(usable, language))
     )
     columns = {
-        t("memory.part"): [t(f"memory.{name}") for name, _, _ in shown],
-        "GB": [gigabytes(size) for _, size, _ in shown],
+        t("memory.part"): [t(f"memory.{part.key}") for part in parts],
+        "GB": [fmt.gigabytes(part.size_bytes) for part in parts],
     }
-    page.chart(fig, "memory", title, t("memory.alt", title=title), columns, t("memory.note"))
+    note = t("memory.note" if sizing.fits else "memory.note_short")
+    page.chart(fig, "memory", title, t("memory.alt", title=title), columns, note)
 
 
 def sessions() -> None:
     """Sessions by context length, by layout and cache precision."""
-    curves = concurrency_by_context(site)
+    curves = capacity.sessions(report)
     fig = charts.figure(t("axis.context"), t("axis.sessions"))
-    for place, curve in enumerate(curves):
-        keep = curve.sessions > 0
-        if not keep.any():
-            continue
-        colour, dash = charts.LAYOUTS[place % 4]
-        x, y = curve.context_tokens[keep], curve.sessions[keep]
-        label = f"{curve.layout}, {curve.kv_dtype}"
-        charts.line(fig, x, y, colour, label, at=None, dash=dash, hover="%{y:,.0f}")
+    for style, curve in zip(charts.LAYOUTS, curves, strict=False):
+        x, y = fmt.positive(curve.context_tokens, curve.sessions)
+        charts.line(fig, x, y, style[0], f"{curve.layout}, {curve.kv_dtype}", at=None, dash=style[1], hover="%{y:,.0f}")
     charts.legend(fig)
     context = state.scenario.input_tokens + state.scenario.output_tokens
-    charts.logarithmic(fig, curves[0].context_tokens, np.concatenate([c.sessions for c in curves]))
-    charts.upright(fig, context, t("cap.yours"), log=True)
-    title = t(
-        "cap.sessions_title",
-        n=fmt.count(data["memory"]["max_concurrent_sequences"], language),
-        context=tokens(context),
-        long=fmt.count(max(float(c.sessions[-1]) for c in curves), language),
-    )
+    charts.logarithmic(fig, curves[0].context_tokens, [v for curve in curves for v in curve.sessions])
+    charts.upright(fig, context, t("cap.yours"), log=True, low=True)
+    places = {"context": tokens(context), "long": fmt.count(max(float(c.sessions[-1]) for c in curves), language)}
+    if sizing.fits:
+        held = fmt.count(data["memory"]["max_concurrent_sequences"], language)
+        title = t("cap.sessions_title", n=held, **places)
+    else:
+        title = t("cap.sessions_title_short", n=fmt.count(data["memory"]["min_systems"], language), **places)
     columns = {t("axis.context"): curves[0].context_tokens} | {f"{c.layout}, {c.kv_dtype}": c.sessions for c in curves}
     page.chart(fig, "sessions", title, t("cap.sessions_alt", title=title), columns, t("cap.sessions_note"))
 
 
-def speed() -> None:
-    """Throughput against the speed that one user sees, with what was measured."""
-    curve = latency_curve(site)
-    if not curve.concurrency.size:
-        return
+def speed(curve: capacity.Speed) -> None:
+    """Throughput against the time per token, with what was measured."""
     fig = charts.figure(t("axis.tpot_ms"), t("axis.output_tokens_per_s"))
     near = [p for p in curve.measured if p.same_shape]
     charts.band(fig, curve.tpot_ms, curve.low_output_tokens_per_s, curve.high_output_tokens_per_s, t("cap.band"))
-    inside = ~curve.beyond_measured
-    charts.line(
-        fig, curve.tpot_ms, curve.output_tokens_per_s, charts.OWN, t("cap.model"), at=None, dash="dot", width=1.5
-    )
-    charts.line(fig, curve.tpot_ms[inside], curve.output_tokens_per_s[inside], charts.OWN, t("cap.model"), at=None)
+    charts.line(fig, curve.tpot_ms, curve.output_tokens_per_s, charts.OWN, t("cap.model"), at=None)
     charts.points(
         fig,
-        [1e3 / p.tokens_per_s_per_user for p in near],
+        [fmt.milliseconds_each(p.tokens_per_s_per_user) for p in near],
         [p.output_tokens_per_s for p in near],
         [""] * len(near),
         [charts.SYMBOL["measured"]] * len(near),
         colour=charts.API,
-        hover=[f"{p.id}: {p.output_tokens_per_s:,.0f} tokens/s, {p.concurrency:,.0f}" for p in near],
+        hover=[t("cap.point_hover", id=p.id, rate=f"{p.output_tokens_per_s:,.0f}", n=p.concurrency) for p in near],
         sizes=9,
     )
+    title = t("cap.speed_none")
     if known:
-        x, y = float(sizing.tpot_ms), views.replica_output_tokens_per_s(report)
-        charts.mark(fig, x, y, t("cap.point"), position="bottom right")
-    if state.scenario.max_tpot_ms is not None and curve.tpot_ms.max() > state.scenario.max_tpot_ms * 0.5:
-        charts.upright(fig, state.scenario.max_tpot_ms, t("cap.limit"))
-    title = (
-        t(
-            "cap.speed_title",
-            rate=three_digits(float(sizing.output_tokens_per_s)),
-            tpot=three_digits(float(sizing.tpot_ms)),
-        )
-        if known
-        else t("cap.speed_none")
-    )
+        rate, tpot = three_digits(float(sizing.output_tokens_per_s)), three_digits(float(sizing.tpot_ms))
+        title = t("cap.speed_title", rate=rate, tpot=tpot)
+    if curve.point is not None:
+        charts.mark(fig, float(sizing.tpot_ms), curve.point[1], t("cap.point"), position="bottom right")
+    limit = state.scenario.max_tpot_ms
+    if limit is not None and limit <= curve.tpot_ms.max():
+        charts.upright(fig, limit, t("cap.limit"))
     columns = {
         t("axis.concurrency"): curve.concurrency,
         t("axis.tpot_ms"): curve.tpot_ms,
-        "TTFT, s": curve.ttft_s,
+        t("axis.user_tokens_per_s"): curve.user_tokens_per_s,
+        t("axis.ttft_s"): curve.ttft_s,
         t("axis.output_tokens_per_s"): curve.output_tokens_per_s,
         t("cap.low"): curve.low_output_tokens_per_s,
         t("cap.high"): curve.high_output_tokens_per_s,
@@ -179,29 +159,16 @@ def speed() -> None:
 
 def first_token() -> None:
     """Time to first token by input length."""
-    curve = ttft_by_input(site)
+    curve = capacity.first_token(report)
+    lone, loaded = (fmt.positive(curve.input_tokens, values) for values in (curve.lone_s, curve.loaded_s))
+    if not lone[0]:
+        return
     fig = charts.figure(t("axis.input_tokens"), t("axis.ttft_s"))
-    for values, colour, label in (
-        (curve.loaded_s, charts.API, t("cap.loaded")),
-        (curve.lone_s, charts.OWN, t("cap.lone")),
-    ):
-        keep = np.isfinite(values)
-        if keep.any():
-            where = int(keep.sum()) * 2 // 3
-            charts.line(
-                fig,
-                curve.input_tokens[keep],
-                values[keep],
-                colour,
-                label,
-                hover="%{y:,.2f} s",
-                at=where,
-                position="top left" if colour == charts.API else "bottom right",
-            )
-    both = np.concatenate((curve.lone_s, curve.loaded_s))
-    charts.logarithmic(fig, curve.input_tokens, both[np.isfinite(both)])
-    finite = curve.lone_s[np.isfinite(curve.lone_s)]
-    title = t("cap.ttft_title", s=three_digits(float(finite[-1]))) if finite.size else t("cap.speed_none")
+    hover = "%{y:,.2f} s"
+    charts.line(fig, *loaded, charts.API, t("cap.loaded"), hover=hover, at=len(loaded[0]) // 2, position="top left")
+    charts.line(fig, *lone, charts.OWN, t("cap.lone"), hover=hover, at=len(lone[0]) // 2, position="bottom right")
+    charts.logarithmic(fig, lone[0], [*lone[1], *loaded[1]])
+    title = t("cap.ttft_title", context=fmt.token_count(lone[0][-1], language), s=three_digits(lone[1][-1]))
     columns = {
         t("axis.input_tokens"): curve.input_tokens,
         t("cap.lone"): fmt.finite(curve.lone_s),
@@ -213,23 +180,26 @@ def first_token() -> None:
 
 def by_utilization() -> None:
     """Tokens a month by kind and by utilization."""
-    table = views.tokens_by_utilization(report)
+    rows = capacity.months(report)
+    kinds = ("tokens", "new_input_tokens", "cached_input_tokens", "output_tokens")
+    columns = {inputs.field_title("utilization", language): [share(row.utilization) for row in rows]} | {
+        t(f"cap.{kind}"): [tokens(getattr(row, kind)) for row in rows] for kind in kinds
+    }
     page.finding(t("cap.month_title"))
-    page.table(
-        {t("input.utilization").capitalize(): [share(u) for u in table.utilization]}
-        | {
-            t(f"cap.{kind}_tokens"): [tokens(v) for v in values] for kind, values in table.tokens_per_month.items()
-        },
-        "by_utilization",
-        t("cap.month_title"),
-    )
+    page.table(columns, "by_utilization", t("cap.month_title"))
 
 
 answer()
-for parts in ((memory, sessions), (speed, first_token)):
-    for column, draw in zip(st.columns(2), parts, strict=True):
-        with column:
-            draw()
+with st.grid(2, min_column_width=400) as grid:
+    with grid.cell():
+        memory()
+    with grid.cell():
+        sessions()
+    if speeds is not None:
+        with grid.cell():
+            speed(speeds)
+    with grid.cell():
+        first_token()
 if known:
     by_utilization()
 page.notes(report)

@@ -39,8 +39,9 @@ def figures() -> None:
             fmt.unknown(language) if not known else fmt.within(discounted, state.scenario.horizon_months, language),
         ),
     )
-    for column, (name, value) in zip(st.columns(4), cards, strict=True):
-        column.metric(t(f"costs.{name}"), value, help=t(f"costs.{name}_help"), border=True)
+    grid = st.grid(4, min_column_width=190)
+    for name, value in cards:
+        grid.metric(t(f"costs.{name}"), value, help=t(f"costs.{name}_help"), border=True)
 
 
 def lines() -> None:
@@ -155,11 +156,11 @@ def schedule() -> None:
 
 answer()
 figures()
-left, right = st.columns(2)
-with left:
-    ways()
-with right:
-    machines()
+with st.grid(2, min_column_width=400) as grid:
+    with grid.cell():
+        ways()
+    with grid.cell():
+        machines()
 lines()
 schedule()
 page.notes(report)

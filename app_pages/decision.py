@@ -68,8 +68,9 @@ def figures() -> None:
             {"utilization": fmt.fraction(even["utilization"], language), "horizon": state.scenario.horizon_months},
         ),
     )
-    for column, (name, value, line, parts) in zip(st.columns(4), cards, strict=True):
-        column.metric(
+    grid = st.grid(4, min_column_width=190)
+    for name, value, line, parts in cards:
+        grid.metric(
             t(f"metric.{name}"),
             value,
             delta=t(f"metric.{name}_line", **line),
@@ -127,9 +128,11 @@ def cost_curve(curve: views.CostCurve) -> None:
 
 
 def first_visit() -> None:
-    """A hint for those who come without a scenario; the answer stands below it already."""
+    """Three questions for those who come without a scenario; the answer stands above them already."""
     with st.container(horizontal=True, vertical_alignment="center", key="first_visit"):
         st.markdown(t("guide.hint"), width="content")
+        with st.popover(t("guide.start"), type="primary"):
+            inputs.guide(state)
         inputs.button(t("guide.dismiss"), inputs.dismiss_guide, "_dismiss_guide", type="tertiary")
 
 
@@ -137,14 +140,14 @@ verdict()
 figures()
 if state.first_visit:
     first_visit()
-left, right = st.columns(2)
 table, curve = months(report), views.cost_curve(report)
-with left:
+with st.grid(2, min_column_width=400) as grid:
     if table is not None:
-        cash_flow(table)
-with right:
+        with grid.cell():
+            cash_flow(table)
     if curve is not None:
-        cost_curve(curve)
+        with grid.cell():
+            cost_curve(curve)
 page.share_and_downloads(report, language)
 page.notes(report)
 page.sources(report, language)

@@ -323,38 +323,6 @@ def api_cost_of_served_usd_per_month(report: Report) -> tuple[float | None, floa
     )
 
 
-def per_user_tokens_per_s(report: Report) -> float | None:
-    """Output speed that one user sees at the operating point: 1000 / TPOT in ms."""
-    tpot = float(report.result.sizing.tpot_ms)
-    return 1000.0 / tpot if math.isfinite(tpot) and tpot > 0 else None
-
-
-def replica_output_tokens_per_s(report: Report) -> float:
-    """Output rate of one replica at the operating point, as the throughput curve has it."""
-    s = report.result.sizing
-    return float(s.output_tokens_per_s) / max(float(s.replicas), 1.0)
-
-
-@dataclass(frozen=True)
-class UtilizationTable:
-    """Tokens a month by kind (all, new_input, cached_input, output) at each utilization."""
-
-    utilization: tuple[float, ...]
-    tokens_per_month: Mapping[str, tuple[float, ...]]
-
-
-def tokens_by_utilization(report: Report, steps: Iterable[float] = (0.25, 0.5, 0.75, 1.0)) -> UtilizationTable:
-    """Tokens that the machines serve in a month at each utilization, the scenario's own one included."""
-    i, r = report.inputs, report.result
-    used = tuple(sorted({*steps, report.scenario.utilization}))
-    reuse = float(np.asarray(i.serving_cached_share))
-    requests = float(r.capacity_requests_per_month)
-    ratio = float(np.asarray(i.token_ratio))
-    given, out = float(np.asarray(i.input_tokens)) * ratio, float(np.asarray(i.output_tokens)) * ratio
-    kinds = {"all": given + out, "new_input": given * (1 - reuse), "cached_input": given * reuse, "output": out}
-    return UtilizationTable(used, {k: tuple(requests * per * u for u in used) for k, per in kinds.items()})
-
-
 def has_moved(then: Report, now: Report, tolerance: float = 1e-9) -> bool:
     """Whether today's data give another answer than the figures that a link carries."""
     if (then.status, then.evidence, bool(then.result.sizing.fits)) != (
