@@ -132,6 +132,23 @@ def machines() -> None:
     page.chart(fig, "hybrid", title, t("costs.hybrid_alt", title=title), columns, note)
 
 
+def by_kind() -> None:
+    """Levelised cost per million tokens, in all and by kind."""
+    found = levelised(report)
+    if found is None:
+        return
+    title = t("levelised.title", usd=fmt.usd_per_mtok(found.usd_per_mtok, language))
+    page.finding(title, t("levelised.note", share=fmt.fraction(found.prefill_share, language)))
+    kinds = {
+        t("levelised.all"): found.usd_per_mtok,
+        t("levelised.new"): found.new_input_usd_per_mtok,
+        t("levelised.cached"): found.cached_input_usd_per_mtok,
+        t("levelised.output"): found.output_usd_per_mtok,
+    }
+    shown = {name: fmt.usd_per_mtok(value, language) for name, value in kinds.items() if value is not None}
+    page.table({t("levelised.kind"): list(shown), "USD/Mtok": list(shown.values())}, "levelised", title)
+
+
 def schedule() -> None:
     """Every month, as a controller ticks it off."""
     found = months(report)
@@ -162,6 +179,7 @@ with st.grid(2, min_column_width=400) as grid:
     with grid.cell():
         machines()
 lines()
+by_kind()
 schedule()
 page.notes(report)
 page.sources(report, language)
