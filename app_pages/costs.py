@@ -7,6 +7,7 @@ from app_pages import _format as fmt
 from app_pages import _page as page
 from calculators import views
 from calculators.exports.months import COLUMNS, months
+from calculators.levelised import levelised
 from calculators.report import cost_lines, to_json
 
 t = page.t
@@ -39,9 +40,7 @@ def figures() -> None:
             fmt.unknown(language) if not known else fmt.within(discounted, state.scenario.horizon_months, language),
         ),
     )
-    grid = st.grid(4, min_column_width=190)
-    for name, value in cards:
-        grid.metric(t(f"costs.{name}"), value, help=t(f"costs.{name}_help"), border=True)
+    page.cards([(t(f"costs.{name}"), value, "", t(f"costs.{name}_help")) for name, value in cards])
 
 
 def lines() -> None:
