@@ -143,11 +143,12 @@ st.title(t("claims.title"))
 counts = {rating: sum(c.rating == rating for c in claims) for rating in RATINGS}
 st.markdown(fmt.escape(t("claims.summary", n=len(claims), **counts)))
 st.caption(fmt.escape(t("claims.how", release=state.catalog.release)))
+labels = {rating: f"{t(f'rating.{rating}')} ({counts[rating]})" for rating in RATINGS}
 chosen = st.segmented_control(
     t("claims.show"),
     RATINGS,
     selection_mode="multi",
-    format_func=lambda rating: f"{t(f'rating.{rating}')} ({counts[rating]})",
+    format_func=labels.__getitem__,
     key="_claims_show",
 )
 for claim in claims:

@@ -147,7 +147,7 @@ def error_table(title: str, rows: Sequence[ErrorRow], key: str, name: Callable[[
 
 
 def example_value(row: Row, value: float) -> str:
-    """A published or recomputed value: shares as per cent, large numbers with separators, one digit more than printed."""
+    """A published or recomputed value: shares as per cent, others with separators and a digit more than printed."""
     if math.isinf(value):
         return t("payback.never")
     if row.unit == "share":

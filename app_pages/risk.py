@@ -49,6 +49,8 @@ def at_end(bar: Bar, value: float) -> str:
     """The value of an input at an end of its bar; a factor as the change that it is."""
     if bar.input.name == "throughput_factor":
         return f"{value / bar.input.typical - 1:+.0%}".replace("%", " %")
+    if bar.input.unit.startswith("USD") and value >= 10_000:
+        return f"{three_digits(value / 1000)}k USD"
     return amount(value, bar.input.unit)
 
 
@@ -297,13 +299,14 @@ def price_and_load(f: Frontier) -> None:
         "z": months,
         "zmin": 0,
         "zmax": beyond,
-        "colorscale": [[0, "#0B4F7D"], [0.4, "#5FA8D3"], [0.8, "#DCEAF5"], [0.8, grey], [1, grey]],
+        "colorscale": [[0, "#3E8FC4"], [0.4, "#9CC7E3"], [0.8, "#EEF5FA"], [0.8, grey], [1, grey]],
         "contours": {
             "start": step,
             "end": step * (horizon // step),
             "size": step,
             "coloring": "fill",
             "showlabels": True,
+            "labelfont": {"size": 12, "color": "#12181F"},
         },
         "line": {"color": charts.INK, "width": 1},
         "showscale": False,
