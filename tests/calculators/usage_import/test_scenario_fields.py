@@ -139,3 +139,23 @@ def test_mooncake_reuse_is_serving_reuse_and_not_a_billed_share():
     fields = usage(EXPORTS["mooncake.jsonl"][0]).to_scenario_fields()["fields"]
     assert fields["serving_cached_share"] == pytest.approx(2 / 8)
     assert "cached_share" not in fields
+
+
+def test_local_days_are_counted_as_days_and_not_by_the_midnights_that_they_cross():
+    rows = [f"u,2026-06-{d:02d}T00:00:00+08:00,2026-06-{d + 1:02d}T00:00:00+08:00,m,Paid,1,CNY" for d in range(2, 4)]
+    header = "user_id,start_time_iso,end_time_iso,model,wallet_type,cost,currency"
+    coverage = usage("\n".join([header, *rows]).encode()).coverage
+    # 1 June 16:00 to 3 June 16:00 UTC: two days, though three dates are touched.
+    assert (coverage.days_spanned, coverage.days_with_data, coverage.hours) == (2, 2, 48)
+
+
+def test_hours_named_by_their_start_last_an_hour():
+    rows = b"hour,model,input_tokens,output_tokens\n2026-06-01T10:00Z,a,9,1\n2026-06-01T11:00Z,a,9,1\n"
+    assert usage(rows).coverage.hours == 2
+
+
+def test_a_mean_request_longer_than_any_context_is_asked_for():
+    result = usage(b"date,model,input_tokens,output_tokens,requests\n2026-06-01,a,9000000,10,1\n").to_scenario_fields()
+    assert "input_tokens" not in result["fields"]
+    assert result["fields"]["output_tokens"] == 10
+    assert any("more than any context" in question for question in result["unresolved"])
