@@ -24,8 +24,14 @@ class UsageError(Exception):
     """Something the caller can mend; the message is one sentence."""
 
 
+_LONGEST_MESSAGE = 1000
+
+
 def _fail(message: str) -> NoReturn:
-    raise UsageError(" ".join(message.split()))
+    line = " ".join(message.split()).encode("utf-8", "backslashreplace").decode()  # JSON may hold half a character
+    if len(line) > _LONGEST_MESSAGE:
+        line = f"{line[:_LONGEST_MESSAGE]}..."
+    raise UsageError(line if line.endswith((".", "?")) else f"{line}.")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -34,17 +40,23 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _read_text(source: str) -> str:
-    if source == "-":
-        return sys.stdin.read(MAX_INPUT_BYTES)
-    path = Path(source)
+    name = "standard input" if source == "-" else source[:200]
     try:
-        if path.stat().st_size > MAX_INPUT_BYTES:
-            _fail(f"{path.name} is larger than {MAX_INPUT_BYTES // 1_000_000} MB.")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        _fail(
-            f"{source} could not be read: {error.strerror if isinstance(error, OSError) else 'it is not UTF-8 text'}."
-        )
+        if source == "-":
+            data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+        else:
+            with Path(source).open("rb") as file:
+                data = file.read(MAX_INPUT_BYTES + 1)
+    except OSError as error:
+        _fail(f"{name} could not be read: {error.strerror}.")
+    except ValueError:
+        _fail(f"{name!r} is no name of a file.")
+    if len(data) > MAX_INPUT_BYTES:
+        _fail(f"{name} is larger than {MAX_INPUT_BYTES // 1_000_000} MB.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        _fail(f"{name} could not be read: it is not UTF-8 text.")
 
 
 def _first(problems: Sequence[Problem]) -> None:
@@ -132,10 +144,10 @@ def _json(data: object) -> str:
 
 def _report(args: argparse.Namespace, catalog: Catalog) -> bytes | str:
     scenario, pins = _scenario(args.source, args.set)
-    known, problems = check_ids(scenario, catalog)
-    _first(problems)
+    known, unknown = check_ids(scenario, catalog)
     try:
-        report = build_report(known, catalog, pins, dt.date.today())
+        # the page goes on with a default in place of an unknown id; here the unknown id itself is refused
+        report = build_report(scenario if unknown else known, catalog, pins, dt.date.today())
     except UnresolvedError as error:
         _fail(str(error))
     if args.format == "json":
@@ -152,11 +164,13 @@ def _report(args: argparse.Namespace, catalog: Catalog) -> bytes | str:
 
 
 def _validate(args: argparse.Namespace, catalog: Catalog) -> str:
-    from calculators.validate import ValidateError, validate_rows
+    from calculators.validate import validate_rows
 
     try:
         found = validate_rows(Path(args.file), catalog)
-    except ValidateError as error:
+    except OSError as error:
+        _fail(f"{args.file[:200]} could not be read: {error.strerror}.")
+    except ValueError as error:
         _fail(str(error))
     if args.format == "json":
         return _json(found)
