@@ -60,9 +60,9 @@ def show(claim: Claim) -> None:
         target = "./?" + urlencode({**claim.link(), "lang": language})
         st.markdown(
             f"{badge} **{claim.id}** {fmt.escape(claim.statement(language))} *{said}*\n\n"
-            f"{fmt.escape(claim.reason(language))} [{t('claims.open')}]({target})"
+            f"{fmt.escape(claim.reason(language))} [{t('claims.open', id=claim.id)}]({target})"
         )
-        with st.expander(t("claims.numbers"), key=f"claim_numbers_{claim.id}", on_change="rerun") as box:
+        with st.expander(t("claims.numbers", id=claim.id), key=f"claim_numbers_{claim.id}", on_change="rerun") as box:
             pass
         if box.open:
             with box:

@@ -4,7 +4,7 @@ import csv
 import datetime as dt
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,10 +14,12 @@ from app_pages import _charts as charts
 from app_pages import _format as fmt
 from app_pages import _inputs as inputs
 from app_pages import _page as page
+from calculators.calibration import load_calibration
 from calculators.catalog import FigureRow, figures, load_catalog, stale
 from calculators.numbers import share
 from calculators.predictions import ErrorRow, Prediction, errors_by, load_predictions
 from calculators.sizing import EVIDENCE
+from calculators.uncertainty import load_rules
 from calculators.worked_examples import NEVER, Example, Row, worked_examples
 
 t = page.t
@@ -41,13 +43,42 @@ def examples(release: str) -> tuple[Example, ...]:
 
 
 @st.cache_resource(show_spinner=False)
-def every_figure(release: str) -> tuple[tuple[FigureRow, str], ...]:
+def every_figure(release: str, language: str) -> tuple[tuple[FigureRow, str], ...]:
     """All figures with the text that a search looks in."""
     found = []
-    for row in figures(load_catalog()):
+    for row in (*figures(load_catalog()), *model_figures()):
         words = " ".join((row.path, row.record, row.field, row.unit, row.source, row.kind, row.note))
         found.append((row, words.lower()))
     return tuple(found)
+
+
+def model_figures() -> Iterator[FigureRow]:
+    """What was fitted and assumed for the calculation itself: constants, error bands, ranges."""
+    fitted = load_calibration()
+    for level, band in fitted.bands.items():
+        source = t("evidence_page.held_out", n=f"{band.n:,}") if band.n else t("evidence_page.assumed")
+        kind = "derived" if band.n else "assumption"
+        where = ("calibration.toml", f"band, {level}", "factor on throughput")
+        yield FigureRow(*where, 1.0, "ratio", band.low, band.high, source, fitted.date, kind, "80 %")
+    for group in fitted.sets:
+        source = t("evidence_page.fitted", n=f"{group.n:,}", first=group.date_from, last=group.date_to)
+        for name, value in vars(group.constants).items():
+            unit = "s" if name.endswith("_s") else "ratio"
+            if isinstance(value, float) and math.isfinite(value):
+                where = ("calibration.toml", group.name, name)
+                yield FigureRow(*where, value, unit, None, None, source, fitted.date, "derived", "")
+    for name, figure in load_rules()[1].items():
+        said = (
+            figure.value,
+            figure.unit,
+            figure.low,
+            figure.high,
+            figure.source,
+            figure.date,
+            figure.kind,
+            figure.note,
+        )
+        yield FigureRow("distributions.toml", name, "value", *said)
 
 
 def is_stale(row: FigureRow, today: dt.date) -> bool:
@@ -252,4 +283,4 @@ rows = predictions(release)
 st.markdown(fmt.escape(t("evidence_page.intro", release=release, n=f"{len(rows):,}")))
 validation(rows)
 calculations(examples(release))
-library(every_figure(release))
+library(every_figure(release, language))
