@@ -281,10 +281,12 @@ def level(fig: go.Figure, y: float, label: str) -> None:
     )
 
 
-def upright(fig: go.Figure, x: float, label: str, *, log: bool = False, low: bool = False) -> None:
+def upright(
+    fig: go.Figure, x: float, label: str, *, log: bool = False, low: bool = False, layer: str = "below"
+) -> None:
     """A thin vertical reference line, its name at the top or, with ``low``, at the bottom."""
     fig.add_shape(
-        type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line={"color": INK, "width": 1, "dash": "dot"}, layer="below"
+        type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line={"color": INK, "width": 1, "dash": "dot"}, layer=layer
     )
     fig.add_annotation(
         x=math.log10(x) if log else x,

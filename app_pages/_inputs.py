@@ -47,6 +47,7 @@ class State:
     report: Report | None
     language: Language
     problems: tuple[Problem, ...] = ()
+    dismissable: bool = False
     stopped: str = ""
     moved: "Moved | None" = None
     first_visit: bool = False
@@ -83,8 +84,7 @@ def _open_link(catalog: Catalog) -> Scenario:
         if len(st.query_params.get_all(name)) > 1
     )
     scenario, unknown = check_ids(parsed.scenario, catalog)
-    # a text that is no number stays in its field, which tells about it as long as it stands there
-    untyped = [p for p in parsed.problems if p.field not in SPECS or not _is_text(p.field)]
+    untyped = [p for p in parsed.problems if not _tells_itself(p)]
     st.session_state[_LINK] = scenario
     st.session_state[_TOLD] = (*untyped, *unknown, *twice)
     st.session_state[_PINS] = dict(parsed.pins)
@@ -97,6 +97,12 @@ def _open_link(catalog: Catalog) -> Scenario:
 def _is_text(name: str) -> bool:
     spec = SPECS[name]
     return not spec.options and name not in CHOICES and spec.widget != "slider"
+
+
+def _tells_itself(problem: Problem) -> bool:
+    """A text that is no number stays in its field, which tells about it as long as it stands there."""
+    spec = SPECS.get(problem.field)
+    return spec is not None and _is_text(problem.field) and spec.widget != "hidden"
 
 
 def _preset_what_widgets_cannot_read(scenario: Scenario, raw: Mapping[str, str]) -> None:
@@ -476,6 +482,7 @@ def draw(catalog: Catalog) -> State:
         report=report,
         language=drawer.language,
         problems=tuple(Problem(p.field, p.value, drawer.problem(p)) for p in problems),
+        dismissable=bool(st.session_state[_TOLD]),
         stopped=stopped,
         moved=moved,
         first_visit=bool(st.session_state[_GUIDE]),

@@ -28,7 +28,8 @@ def begin(title: str = "") -> tuple[inputs.State, Report]:
         lines = "\n".join(f"- {fmt.escape(p.message)}" for p in state.problems)
         with st.container(key="problems"):
             st.warning(f"{t('page.not_used')}\n\n{lines}")
-            inputs.button(t("page.dismiss"), inputs.dismiss_problems, "_dismiss_problems", type="tertiary")
+            if state.dismissable:
+                inputs.button(t("page.dismiss"), inputs.dismiss_problems, "_dismiss_problems", type="tertiary")
     if state.moved is not None:
         then, now = state.moved.then, state.moved.now
         st.info(
@@ -45,6 +46,22 @@ def begin(title: str = "") -> tuple[inputs.State, Report]:
         st.stop()
     assert state.report is not None
     return state, state.report
+
+
+def cards(rows: Sequence[tuple[str, str, str, str]]) -> None:
+    """Figures in a row that wraps: label, value, a line below it ('' = none), help."""
+    grid = st.grid(4, min_column_width=190)
+    unknown = fmt.unknown(inputs.current().language)
+    for label, value, line, words in rows:
+        grid.metric(
+            label,
+            value,
+            delta=None if not line or unknown in line else line,
+            delta_color="off",
+            delta_arrow="off",
+            help=fmt.escape(words),
+            border=True,
+        )
 
 
 def finding(words: str, note: str = "") -> None:

@@ -59,20 +59,10 @@ def answer() -> None:
         (
             "ttft",
             fmt.rate(rate["ttft_s"], language, "s"),
-            fmt.token_count(float(state.scenario.input_tokens), language),
+            fmt.count(state.scenario.input_tokens, language),
         ),
     )
-    grid = st.grid(4, min_column_width=190)
-    for name, value, line in cards:
-        grid.metric(
-            t(f"cap.{name}"),
-            value,
-            delta=t(f"cap.{name}_line", value=line),
-            delta_color="off",
-            delta_arrow="off",
-            help=t(f"cap.{name}_help"),
-            border=True,
-        )
+    page.cards([(t(f"cap.{n}"), v, t(f"cap.{n}_line", value=line), t(f"cap.{n}_help")) for n, v, line in cards])
 
 
 def memory() -> None:
@@ -83,7 +73,7 @@ def memory() -> None:
         size = fmt.gigabytes(part.size_bytes)
         charts.bars(fig, [size], [""], t(f"memory.{part.key}"), charts.PARTS[part.key], [f"{size:,.1f} GB"])
     charts.legend(fig)
-    charts.upright(fig, fmt.gigabytes(usable), t("memory.usable"))
+    charts.upright(fig, fmt.gigabytes(usable), t("memory.usable"), layer="above")
     weights = fmt.size(parts[0].size_bytes, language)
     title = (
         t("memory.short", short=f"{fmt.gigabytes(short):,.1f}")
@@ -109,7 +99,10 @@ def sessions() -> None:
     context = state.scenario.input_tokens + state.scenario.output_tokens
     charts.logarithmic(fig, curves[0].context_tokens, [v for curve in curves for v in curve.sessions])
     charts.upright(fig, context, t("cap.yours"), log=True, low=True)
-    places = {"context": tokens(context), "long": fmt.count(max(float(c.sessions[-1]) for c in curves), language)}
+    places = {
+        "context": fmt.count(context, language),
+        "long": fmt.count(max(float(c.sessions[-1]) for c in curves), language),
+    }
     if sizing.fits:
         held = fmt.count(data["memory"]["max_concurrent_sequences"], language)
         title = t("cap.sessions_title", n=held, **places)

@@ -68,17 +68,12 @@ def figures() -> None:
             {"utilization": fmt.fraction(even["utilization"], language), "horizon": state.scenario.horizon_months},
         ),
     )
-    grid = st.grid(4, min_column_width=190)
-    for name, value, line, parts in cards:
-        grid.metric(
-            t(f"metric.{name}"),
-            value,
-            delta=t(f"metric.{name}_line", **line),
-            delta_color="off",
-            delta_arrow="off",
-            help=fmt.escape(t(f"metric.{name}_help", **parts)),
-            border=True,
-        )
+    page.cards(
+        [
+            (t(f"metric.{name}"), value, t(f"metric.{name}_line", **line), t(f"metric.{name}_help", **parts))
+            for name, value, line, parts in cards
+        ]
+    )
 
 
 def cash_flow(table: Months) -> None:

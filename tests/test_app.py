@@ -1,0 +1,297 @@
+"""Every page through AppTest: defaults, presets, junk, invalid values; one clear sentence, never a traceback."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import _inputs as inputs
+from calculators import link
+from calculators.catalog import load_catalog
+from calculators.report import build_report, to_json
+from calculators.scenario import SPECS, Scenario
+from calculators.texts import LANGUAGES, catalogue
+
+ROOT = Path(__file__).resolve().parent.parent
+OWN_PAGES = ("decision", "capacity", "machines", "costs")
+DEFAULT_VERDICT = build_report(Scenario(), load_catalog()).sentences()[0]
+
+
+def plain(text: str) -> str:
+    """Markdown without its escapes."""
+    return text.replace("\\", "")
+
+
+def start(page: str = "decision", **query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for key, value in query.items():
+        at.query_params[key] = value
+    at.run()
+    if page != "decision":
+        at.switch_page(f"app_pages/{page}.py").run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def told(at: AppTest) -> str:
+    """All that the page tells apart from its figures."""
+    elements = [*at.title, *at.warning, *at.info, *at.caption, *at.markdown]
+    return "\n".join(plain(str(e.value)) for e in elements)
+
+
+@pytest.mark.parametrize("page", OWN_PAGES)
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"demand": "spend", "demand_usd_per_month": "250k", "system_count": "auto"},
+        {"demand": "seats", "demand_seats": "900", "profile": "office-hours", "acquisition": "loan"},
+        {"acquisition": "rent", "utilization": "0"},
+        {"system": "hgx-b200-8"},
+        {"system": "mac-studio-512-x2"},
+        {"system_count": "0"},
+        {"input_tokens": "218922", "cached_share": "0.95", "max_tpot_ms": ""},
+    ],
+    ids=["defaults", "auto", "seats on a loan", "idle rent", "does not fit", "too slow", "no machine", "long context"],
+)
+def test_every_page_in_every_state(page: str, lang: str, query: dict[str, str]) -> None:
+    at = start(page, lang=lang, **query)
+    assert at.title, "a page begins with what it finds"
+    shown = told(at) + " ".join(f"{m.label} {m.value} {m.delta}" for m in at.metric)
+    assert not re.search(r"\b(nan|inf|None)\b", shown)
+
+
+def test_decision_shows_the_figures_of_the_report() -> None:
+    at = start()
+    data = to_json(build_report(Scenario(), load_catalog()))
+    assert at.title[0].value.replace("\\", "") == DEFAULT_VERDICT
+    assert len(at.metric) == 4
+    assert at.metric[2].value == f"{data['payback']['days']:,.0f} days"
+    # 29.0 B: three digits of the capacity
+    assert at.metric[0].value == f"{data['capacity']['tokens_per_month'] / 1e9:.1f} B"
+
+
+def test_a_changed_input_moves_the_verdict_and_is_marked() -> None:
+    at = start()
+    at.slider(key="utilization").set_value(0.5).run()
+    assert plain(at.title[0].value) == build_report(Scenario(utilization=0.5), load_catalog()).sentences()[0]
+    assert "changed" in at.slider(key="utilization").label
+    at.button(key="_reset_all").click().run()
+    assert plain(at.title[0].value) == DEFAULT_VERDICT
+    assert "changed" not in at.slider(key="utilization").label
+
+
+def test_changing_one_field_resets_no_other() -> None:
+    at = start()
+    at.text_input(key="hardware_usd").set_value("500k").run()
+    at.text_input(key="spares_share").set_value("7 %").run()
+    at.selectbox(key="demand").set_value("tokens").run()
+    at.text_input(key="demand_tokens_per_month").set_value("30B").run()
+    at.selectbox(key="demand").set_value("spend").run()
+    at.selectbox(key="system").set_value("mi355x-8").run()
+    values = {n: at.text_input(key=n).value for n in ("hardware_usd", "spares_share", "demand_tokens_per_month")}
+    assert values == {"hardware_usd": "500k", "spares_share": "7 %", "demand_tokens_per_month": "30B"}
+    assert at.selectbox(key="demand").value == "spend"
+
+
+def test_an_untyped_figure_follows_the_machine() -> None:
+    at = start()
+    assert "600,000 USD" in at.text_input(key="hardware_usd").placeholder
+    at.selectbox(key="system").set_value("mi355x-8").run()
+    figure = load_catalog().systems["mi355x-8"].hardware_usd
+    assert figure is not None
+    assert f"{figure.value:,.0f} USD" in at.text_input(key="hardware_usd").placeholder
+
+
+@pytest.mark.parametrize("preset_id", list(load_catalog().presets))
+def test_presets_set_the_mix_and_nothing_else(preset_id: str) -> None:
+    at = start(utilization="0.6", hardware_usd="550k")
+    at.button(key=f"_preset_{preset_id}").click().run()
+    assert not at.exception
+    preset = load_catalog().presets[preset_id]
+    expected = Scenario(
+        utilization=0.6,
+        hardware_usd=550_000,
+        input_tokens=preset.input_tokens,
+        output_tokens=preset.output_tokens,
+        cached_share=preset.cached_share,
+        accepted_tokens_per_step=preset.accepted_tokens_per_step,
+    )
+    assert plain(at.title[0].value) == build_report(expected, load_catalog()).sentences()[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"input_usd_per_mtok": "-1"}, "input_usd_per_mtok is -1"),
+        ({"input_tokens": "many"}, "'many' is not a number"),
+        ({"spares_share": "7"}, "write 7 % or 0.07"),
+        ({"model": "kimi-k9"}, "model 'kimi-k9' is not in the catalogue"),
+        ({"baseline": "moonshotai/kimi"}, "baseline 'moonshotai/kimi' is not an offer"),
+        ({"demand": "everything"}, "demand is 'everything'"),
+        ({"utilization": "1.7"}, "utilization is 1.7"),
+        ({"foo": "bar"}, "foo is not a field of a scenario"),
+        ({"v": "99"}, "The link has version 99"),
+        ({"profile_weights": "zz"}, "168 characters"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_one_sentence_and_the_rest_is_kept(query: dict[str, str], sentence: str) -> None:
+    at = start(**query, hardware_usd="500k")
+    assert len([w for w in at.warning if sentence in plain(w.value)]) == 1
+    expected = build_report(Scenario(hardware_usd=500_000), load_catalog()).sentences()[0]
+    assert plain(at.title[0].value) == expected
+    for button in [b for b in at.button if b.key == "_dismiss_problems"]:
+        button.click().run()
+        assert not at.exception
+        assert not at.warning
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"utilization": "0"}, "it serves nothing, because utilization is 0"),
+        ({"input_usd_per_mtok": "0", "output_usd_per_mtok": "0"}, "costs nothing at these prices"),
+        ({"demand": "tokens", "demand_tokens_per_month": "0"}, "the demand is 0"),
+        ({"system": "hgx-b200-8"}, "does not fit on"),
+        ({"system": "hgx-h200-8"}, "does not fit on"),
+    ],
+)
+def test_special_states_are_answers(query: dict[str, str], sentence: str) -> None:
+    assert sentence in plain(start(**query).title[0].value)
+
+
+def test_an_empty_demand_asks_for_it() -> None:
+    at = start(demand="tokens")
+    assert [w.value for w in at.warning if "demand_tokens_per_month is empty" in plain(w.value)]
+    at.text_input(key="demand_tokens_per_month").set_value("10B").run()
+    assert at.title
+    assert not at.warning
+
+
+def test_bad_text_stays_in_its_field_with_a_sentence_below_it() -> None:
+    at = start()
+    at.text_input(key="staff_fte").set_value("a few").run()
+    assert at.text_input(key="staff_fte").value == "a few"
+    assert any("'a few' is not a number" in plain(c.value) for c in at.sidebar.caption)
+    assert plain(at.title[0].value) == DEFAULT_VERDICT
+
+
+def test_values_are_read_as_people_type_them() -> None:
+    at = start(
+        hardware_usd="600k", utilization="60 %", cached_share="0,75", demand="tokens", demand_tokens_per_month="30B"
+    )
+    expected = Scenario(
+        hardware_usd=600_000, utilization=0.6, cached_share=0.75, demand="tokens", demand_tokens_per_month=30e9
+    )
+    assert plain(at.title[0].value) == build_report(expected, load_catalog()).sentences()[0]
+    assert at.slider(key="utilization").value == 0.6
+
+
+def test_a_complete_link_opens_the_same_scenario() -> None:
+    scenario = Scenario(
+        system="mi355x-8",
+        system_count=3,
+        demand="spend",
+        demand_usd_per_month=95_000,
+        max_tpot_ms=None,
+        alternative="fireworks/kimi-k3",
+        title="Board | *meeting*",
+        utilization=0.62,
+        spares_share=0.0,
+    )
+    report = build_report(scenario, load_catalog())
+    at = start(**dict(pair.split("=", 1) for pair in _unquoted(report.link)))
+    assert not at.warning
+    assert plain(at.title[0].value) == report.sentences()[0]
+    link_shown = next(c.value for c in at.code if "system=mi355x-8" in c.value)
+    assert link.parse(link_shown).scenario == scenario
+
+
+def _unquoted(query: str) -> list[str]:
+    from urllib.parse import parse_qsl
+
+    return [f"{name}={value}" for name, value in parse_qsl(query, keep_blank_values=True)]
+
+
+def test_figures_of_an_old_link_hold_until_todays_are_asked_for() -> None:
+    at = start(pins="hardware_usd:300000", release="2026-06-01", v="1")
+    then = build_report(Scenario(), load_catalog(), {"hardware_usd": 300_000.0})
+    assert plain(at.title[0].value) == then.sentences()[0]
+    assert "2026-06-01" in at.info[0].value
+    at.button(key="_use_today").click().run()
+    assert plain(at.title[0].value) == DEFAULT_VERDICT
+    assert not at.info
+
+
+def test_first_visit_asks_three_questions_and_blocks_nothing() -> None:
+    at = start()
+    assert plain(at.title[0].value) == DEFAULT_VERDICT
+    at.selectbox(key="_guide_system").set_value("mi355x-8")
+    at.text_input(key="_guide_spend").set_value("95k")
+    at.button(key="_guide_apply").click().run()
+    expected = Scenario(system="mi355x-8", demand="spend", demand_usd_per_month=95_000)
+    assert plain(at.title[0].value) == build_report(expected, load_catalog()).sentences()[0]
+    assert "_guide_apply" not in [b.key for b in at.button]
+
+
+def test_a_visit_with_a_scenario_is_not_a_first_visit() -> None:
+    assert "_guide_apply" not in [b.key for b in start(utilization="0.5").button]
+
+
+def test_language_follows_the_choice() -> None:
+    at = start(lang="zh")
+    assert "购买" in at.title[0].value
+    assert at.slider(key="utilization").label == "利用率"
+
+
+def test_machines_lists_every_machine_and_says_why_not() -> None:
+    at = start("machines")
+    frame = at.dataframe[0].value
+    assert sorted(frame["name"]) == sorted(s.name for s in load_catalog().systems.values())
+    why = frame.set_index("name")["why"]
+    assert "does not fit" in why[load_catalog().systems["hgx-h200-8"].name]
+
+
+def test_costs_lines_sum_to_the_month() -> None:
+    at = start("costs")
+    frame = next(d.value for d in at.dataframe if "formula" in d.value.columns)
+    data = to_json(build_report(Scenario(), load_catalog()))
+    assert frame["usd"].sum() == pytest.approx(data["self_host"]["usd_per_month"], rel=1e-12)
+
+
+def test_every_field_is_drawn_on_every_page_under_its_own_name() -> None:
+    for page in OWN_PAGES:
+        at = start(page)
+        drawn = {w.key for kind in (at.text_input, at.selectbox, at.slider) for w in kind}
+        missing = set(SPECS) - drawn - {"profile_weights"}  # drawn once it holds something
+        assert not missing, page
+    assert "profile_weights" in {w.key for w in start(profile_weights="A" * 168).text_input}
+
+
+def test_every_text_is_there_in_both_languages() -> None:
+    english_elsewhere = ("field_title.", "field_help.")  # English titles and help are the declarations in scenario.py
+    for key, entry in catalogue().items():
+        assert entry.get("zh"), key
+        assert entry.get("en") or key.startswith(english_elsewhere), key
+        if "en" in entry:
+            places = [set(re.findall(r"{(\w+)", entry[lang])) for lang in ("en", "zh")]
+            assert places[0] == places[1], key
+    for name, spec in SPECS.items():
+        assert inputs.field_title(name, "zh")
+        assert inputs.field_help(name, "zh")
+        for option in spec.options:
+            assert f"choice.{name}_{option}".replace("-", "_") in catalogue()
+    for preset_id in load_catalog().presets:
+        assert f"preset.{preset_id}".replace("-", "_") in catalogue()
+
+
+def test_only_the_inputs_touch_session_state_and_binding() -> None:
+    for file in [ROOT / "app.py", *(ROOT / "app_pages").glob("*.py")]:
+        if file.name in ("_inputs.py", "_address.py"):
+            continue
+        source = file.read_text(encoding="utf-8")
+        assert "session_state" not in source, file.name
+        assert "bind=" not in source, file.name
+        assert "plotly.express" not in source, file.name
