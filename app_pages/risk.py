@@ -91,7 +91,9 @@ def answer(u: Uncertainty) -> None:
         (
             "band",
             days(u.payback_days.p50),
-            t("risk.band_line", low=days(u.payback_days.p10), high=days(u.payback_days.p90)),
+            t("risk.band_never")
+            if math.isinf(u.payback_days.p10)
+            else t("risk.band_line", low=days(u.payback_days.p10), high=days(u.payback_days.p90)),
             t("risk.band_help", days=typical),
         ),
         (
@@ -397,13 +399,19 @@ else:
     left, right = st.columns(2)
     with left:
         tornado(unsure)
+    some = unsure.probability_pays_back > 0
     with right:
-        distribution(unsure)
-    left, right = st.columns(2)
-    with left:
-        price_and_load(frontier(report.inputs, report.result, points=33))
-    with right:
-        paid_back(unsure)
+        # without a single payback in time a distribution of it would be an empty chart
+        if some:
+            distribution(unsure)
+        else:
+            price_and_load(frontier(report.inputs, report.result, points=33))
+    if some:
+        left, right = st.columns(2)
+        with left:
+            price_and_load(frontier(report.inputs, report.result, points=33))
+        with right:
+            paid_back(unsure)
     what_must_be_true(
         conditions(report.resolved, report.result, "payback"), conditions(report.resolved, report.result, "npv")
     )
