@@ -251,8 +251,18 @@ def predict(
     constants_of: ConstantsOf,
     *,
     anchored: bool = True,
+    without: Callable[[Point], bool] | None = None,
 ) -> Prediction:
     """Output tokens per second of a row from everything but the row itself.
+
+    Args:
+        point: the row.
+        catalog: models and accelerators by id.
+        calibration: acceptances and known classes.
+        refs: measured points by (model, accelerator), see `references`.
+        constants_of: constants of a point.
+        anchored: False ignores the measured points.
+        without: measured points that may not anchor, beside the row itself.
 
     Raises:
         ValueError: the row lacks what a prediction needs, in words.
@@ -262,6 +272,8 @@ def predict(
         raise ValueError(f"accepted tokens per step of {point.spec!r} are not stated")
     compiled = compiled_of(point, catalog, constants_of(point))
     others = refs.get((point.model_id, point.accelerator_id), ())
+    if without is not None:
+        others = [ref for ref in others if not without(ref.point)]
     series = _anchors(point, accepted, others) if anchored else []
     correction = Correction(
         series,
