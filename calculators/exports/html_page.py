@@ -73,7 +73,8 @@ tr.group th{font-weight:600;background:var(--tint)}
 tr.sum th,tr.sum td{font-weight:600;border-top:1.5px solid var(--soft)}
 td.w{white-space:nowrap}
 tr.group{break-after:avoid}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+td.n{white-space:nowrap}
 .small{font-size:.8rem;color:var(--soft)}
 code{font:.78rem/1.4 ui-monospace,"Cascadia Mono",Menlo,Consolas,monospace;overflow-wrap:anywhere;display:block;
 background:var(--tint);padding:8px 10px;border-radius:6px}
@@ -190,7 +191,10 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str =
         first = " class=n" if isinstance(row[0], _Cell) else ""
         body.append(f'<tr{kind}><th scope="row"{first}>{escape(row[0])}</th>{cells}</tr>')
     told = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f'<div class="wide"><table>{told}<thead><tr>{top}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+    # a table may be wider than a phone: then it scrolls, by keyboard too
+    name = escape(caption or head[0])
+    box = f'<div class="wide" role="region" tabindex="0" aria-label="{name}">'
+    return f"{box}<table>{told}<thead><tr>{top}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
 
 
 def _card(title: str, figure: str, note: str) -> str:
