@@ -121,6 +121,8 @@ def reason_text(
         )
     if str(sizing.evidence) == "none":
         return text("verdict.no_throughput", language, machine=resolved.system.name, model=resolved.model.name)
+    if usd_per_request == 0:
+        return text("verdict.price_zero", language, loss=money(float(result.opex_usd_per_month)), **common)
     why = _why_nothing(resolved, result)
     if why is not None and served == 0:
         return text(
@@ -130,8 +132,6 @@ def reason_text(
             loss=money(float(result.opex_usd_per_month)),
             **common,
         )
-    if usd_per_request == 0:
-        return text("verdict.price_zero", language, loss=money(float(result.opex_usd_per_month)), **common)
     if status == "immediate":
         return text("verdict.immediate", language, saving=money(saving), bill=money(bill), **common)
     if status in ("pays_back", "beyond_horizon"):

@@ -1,0 +1,240 @@
+"""Choices and catalogue become numbers, and every number keeps where it came from."""
+
+import datetime as dt
+import math
+from typing import Any
+
+import pytest
+
+from calculators.catalog import load_catalog
+from calculators.link import parse
+from calculators.profile import FLAT, encode_weights
+from calculators.report import build_report
+from calculators.resolve import (
+    CATALOGUE_FIELDS,
+    PRICE_FIELDS,
+    Resolved,
+    UnresolvedError,
+    check_ids,
+    live_pins,
+    pins_of,
+    resolve,
+)
+from calculators.scenario import SPECS, Scenario
+
+CATALOG = load_catalog()
+
+
+def resolved(pins: dict[str, float | str] | None = None, **changes: Any) -> Resolved:
+    return resolve(Scenario(**changes), CATALOG, pins)
+
+
+def refusal(**changes: Any) -> str:
+    with pytest.raises(UnresolvedError) as error:
+        resolved(**changes)
+    assert error.value.problem.message == str(error.value)
+    return str(error.value)
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+def test_empty_field_takes_the_catalogues_figure_with_its_source() -> None:
+    found = resolved()
+    figure = CATALOG.systems["hgx-b300-8"].hardware_usd
+    assert figure is not None
+    assert found.inputs.hardware_usd == figure.value == 600_000
+    used = found.find("hardware_usd")
+    assert used is not None
+    assert (used.origin, used.source, used.kind, used.low, used.high) == (
+        "catalogue",
+        figure.source,
+        figure.kind,
+        figure.low,
+        figure.high,
+    )
+
+
+def test_typed_figure_wins_over_the_link_and_the_link_over_the_catalogue() -> None:
+    pinned = resolved({"hardware_usd": 500_000.0})
+    used = pinned.find("hardware_usd")
+    assert used is not None
+    assert (pinned.inputs.hardware_usd, used.origin) == (500_000, "link")
+    typed = resolved({"hardware_usd": 500_000.0}, hardware_usd=0)
+    used = typed.find("hardware_usd")
+    assert used is not None
+    assert (typed.inputs.hardware_usd, used.origin) == (0, "scenario"), "0 is a value, not 'missing'"
+
+
+@pytest.mark.parametrize("name", [n for n in CATALOGUE_FIELDS if n != "usd_per_cny"])
+def test_zero_or_least_is_taken_as_typed(name: str) -> None:
+    least = SPECS[name].minimum
+    assert getattr(resolved(**{name: least}).inputs, name) == least
+
+
+def test_figures_that_are_not_needed_are_not_shown() -> None:
+    rented = {u.name for u in resolved(acquisition="rent").used}
+    assert "rent_usd_per_accelerator_hour" in rented
+    assert rented.isdisjoint({"hardware_usd", "power_kw", "colocation_usd_per_kw_month", "pue"})
+    own = {u.name for u in resolved(facility="own").used}
+    assert {"pue", "electricity_usd_per_kwh"} <= own
+    assert "colocation_usd_per_kw_month" not in own
+
+
+def test_figure_that_nobody_gives_must_be_typed() -> None:
+    system = next(s.id for s in CATALOG.systems.values() if s.rent_usd_per_accelerator_hour is None)
+    told = refusal(acquisition="rent", system=system)
+    assert told.startswith("No source gives rent_usd_per_accelerator_hour")
+    assert resolved(acquisition="rent", system=system, rent_usd_per_accelerator_hour=2).inputs is not None
+
+
+# Ids ------------------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_ids_are_refused_with_the_nearest() -> None:
+    assert refusal(model="kimi-k33") == "model 'kimi-k33' is not in the catalogue. Did you mean kimi-k3?"
+    assert "Did you mean hgx-b300-8?" in refusal(system="hgx-b300")
+    assert "is not an offer of the catalogue, so it is unpriced" in refusal(baseline="moonshotai/kimi")
+    assert "alternative 'x' is not an offer" in refusal(alternative="x")
+
+
+def test_check_ids_keeps_the_rest_and_tells() -> None:
+    given = Scenario(model="gone", system="hgx-b200-8", baseline="nobody/x", alternative="nobody/y", utilization=0.5)
+    found, problems = check_ids(given, CATALOG)
+    assert [p.field for p in problems] == ["model", "baseline", "alternative"]
+    assert found == Scenario(system="hgx-b200-8", utilization=0.5)
+    assert check_ids(Scenario(), CATALOG) == (Scenario(), ())
+
+
+def test_an_offer_is_never_found_by_a_prefix() -> None:
+    # kimi-k3.1-pro is not kimi-k3
+    assert "unpriced" in refusal(baseline="moonshotai/kimi-k3.1-pr")
+    found = resolved(baseline="moonshotai/kimi-k3.1-pro")
+    assert found.baseline.model_id != CATALOG.offers["moonshotai/kimi-k3"].model_id
+
+
+def test_an_alias_becomes_its_offer() -> None:
+    offer = next(o for o in CATALOG.offers.values() if o.aliases)
+    found, problems = check_ids(Scenario(baseline=offer.aliases[0].upper()), CATALOG)
+    assert problems == ()
+    assert found.baseline == offer.id
+
+
+# Demand and week ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("demand", "field"),
+    [
+        ("tokens", "demand_tokens_per_month"),
+        ("requests", "demand_requests_per_month"),
+        ("spend", "demand_usd_per_month"),
+        ("seats", "demand_seats"),
+    ],
+)
+def test_demand_needs_its_own_amount(demand: str, field: str) -> None:
+    others = {
+        "demand_tokens_per_month": 1.0,
+        "demand_requests_per_month": 2.0,
+        "demand_usd_per_month": 3.0,
+        "demand_seats": 4.0,
+    }
+    told = refusal(demand=demand, **{n: v for n, v in others.items() if n != field})
+    assert told.startswith(f"demand is '{demand}', but {field} is empty")
+    assert resolved(demand=demand, **others).inputs.demand_amount == others[field]
+    assert resolved(demand=demand, **{field: 0}).inputs.demand_amount == 0
+
+
+def test_imported_week() -> None:
+    weights = [2.0] * 84 + [0.0] * 84
+    found = resolved(profile="imported", profile_weights=encode_weights(weights))
+    assert found.inputs.weights == pytest.approx(weights)
+    missing = resolved(profile="imported")
+    assert missing.inputs.weights == FLAT
+    assert any("none were imported" in w for w in missing.warnings)
+
+
+# Prices ---------------------------------------------------------------------------------------------------------------
+
+
+def test_typed_price_replaces_only_itself() -> None:
+    found = resolved(output_usd_per_mtok=20)
+    assert found.inputs.baseline is not None
+    assert (found.inputs.baseline.input_usd_per_mtok, found.inputs.baseline.output_usd_per_mtok) == (3, 20)
+    used = {u.name: u for u in found.used}
+    assert used["baseline_output_usd_per_mtok"].origin == "scenario"
+    assert used["baseline_input_usd_per_mtok"].origin == "catalogue"
+    # the alternative is not ours to retype
+    assert found.inputs.alternative == resolved().inputs.alternative
+
+
+def test_reuse_follows_the_bill_until_it_is_set() -> None:
+    assert resolved(cached_share=0.6).inputs.serving_cached_share == 0.6
+    assert any("Prefix reuse" in w for w in resolved(cached_share=0.6).warnings)
+    assert resolved(cached_share=0.6, serving_cached_share=0).inputs.serving_cached_share == 0
+    assert not any("Prefix reuse" in w for w in resolved(cached_share=0.6, serving_cached_share=0).warnings)
+
+
+def test_limits_and_load_test_that_are_empty_are_no_limit_and_not_measured() -> None:
+    found = resolved(max_tpot_ms=None)
+    assert found.inputs.max_tpot_ms == math.inf
+    assert found.inputs.max_ttft_s == math.inf
+    assert math.isnan(float(found.inputs.measured_output_tokens_per_s))
+
+
+def test_request_longer_than_the_model_takes_is_told() -> None:
+    limit = CATALOG.models["kimi-k3"].max_context_tokens
+    found = resolved(input_tokens=min(limit, 1_048_576), output_tokens=10_000)
+    assert any("longer than" in w for w in found.warnings)
+
+
+def test_missing_batch_price_is_told_when_it_matters() -> None:
+    offer = next(o for o in CATALOG.offers.values() if o.service_tier == "standard" and CATALOG.batch_offer(o) is None)
+    assert any("no batch price" in w for w in resolved(baseline=offer.id, batch_share=0.5).warnings)
+    assert not any("no batch price" in w for w in resolved(baseline=offer.id).warnings)
+
+
+def test_old_prices_are_told_to_a_late_reader() -> None:
+    late = resolve(Scenario(), CATALOG, today=dt.date(2030, 1, 1))
+    assert any("days ago" in w for w in late.warnings)
+    assert not any("days ago" in w for w in resolved().warnings)
+
+
+def test_offer_in_another_currency_brings_its_rate() -> None:
+    offers = [o for o in CATALOG.offers.values() if any(p.currency == "CNY" for p in o.prices)]
+    for offer in offers[:3]:
+        used = resolved(baseline=offer.id).find("usd_per_cny")
+        assert used is not None
+        assert used.date
+        mine = resolved(baseline=offer.id, usd_per_cny=0.2)
+        twice = resolved(baseline=offer.id, usd_per_cny=0.4)
+        if mine.inputs.baseline is not None:
+            assert twice.inputs.baseline is not None
+            assert twice.inputs.baseline.input_usd_per_mtok == pytest.approx(
+                2 * mine.inputs.baseline.input_usd_per_mtok
+            )
+
+
+# Pins -----------------------------------------------------------------------------------------------------------------
+
+
+def test_pins_are_the_catalogues_figures_and_no_typed_ones() -> None:
+    pins = pins_of(resolved(hardware_usd=1, input_usd_per_mtok=1))
+    assert "hardware_usd" not in pins
+    assert "baseline_input_usd_per_mtok" not in pins
+    assert {"power_kw", "baseline_output_usd_per_mtok", "alternative_input_usd_per_mtok", "alternative"} <= set(pins)
+
+
+def test_pins_of_another_machine_or_offer_no_longer_apply() -> None:
+    linked = Scenario()
+    pins = dict(parse("?" + build_report(linked, CATALOG).link).pins)
+    assert live_pins(pins, linked, linked) == pins
+    other = live_pins(pins, linked, Scenario(system="hgx-b200-8"))
+    assert "hardware_usd" not in other
+    assert "output_tokens_per_s" not in other
+    assert "baseline_input_usd_per_mtok" in other
+    offer = live_pins(pins, linked, Scenario(baseline="anthropic/claude-opus-5"))
+    assert not any(name == f"baseline_{price}" for name in offer for price in PRICE_FIELDS)
+    assert "hardware_usd" in offer
+    # money that rests on nothing that changed stays
+    assert live_pins(pins, linked, Scenario(utilization=0.2)) == pins
