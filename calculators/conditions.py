@@ -100,10 +100,6 @@ def _same(x: float) -> float:
     return x
 
 
-def _nothing(x: float) -> Mapping[str, object]:
-    return {}
-
-
 def fixed_volume(inputs: Inputs, result: Result) -> Inputs:
     """The same inputs with a demand of 'spend' written as requests, so that a price does not change the volume."""
     if inputs.demand != "spend":
@@ -358,14 +354,21 @@ def conditions(
             column[place] = answers[k][1]
         there = _saved_until(evaluate(replace(base, **at), sizing=sizing, extend=False), months)[1]
         exact = dict(zip(solved, np.broadcast_to(there, (len(solved),)).tolist(), strict=True))
+    # 'auto' would choose another number of machines once a value moves: it is held at the number chosen
+    held = {"system_count": int(np.asarray(base.system_count))} if resolved.scenario.system_count == "auto" else {}
     rows = []
     for k, (q, (outcome, value, rises)) in enumerate(zip(questions, answers, strict=True)):
         now = float(np.asarray(getattr(base, q.field)))
         row = Condition(q.name, q.unit, q.shown(now), q.shown(q.low), q.shown(q.high), outcome)
         if outcome == "value":
-            row = replace(row, value=q.shown(value), at_least=rises, exact=exact[k], change=q.change(value))
+            row = replace(row, value=q.shown(value), at_least=rises, exact=exact[k], change=_and(q.change(value), held))
         rows.append(row)
     return Conditions(target, days, tuple(rows))
+
+
+def _and(change: Mapping[str, object], more: Mapping[str, object]) -> Mapping[str, object]:
+    """Both sets of fields; nothing where the first is empty: then no field holds the value."""
+    return {**change, **more} if change else {}
 
 
 def put_back(scenario: Scenario, condition: Condition) -> Scenario | None:

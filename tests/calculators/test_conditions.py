@@ -46,6 +46,7 @@ SCENARIOS = {
         "horizon_months": 36,
     },
     "several machines": {"system_count": 3, "staff_fte": 1.0},
+    "auto": {"system_count": "auto", "demand": "spend", "demand_usd_per_month": 300_000.0},
 }
 
 
