@@ -51,7 +51,10 @@ def read(files: list[Any], kind: str, catalog: Any) -> Found:
     if len(files) > 2:
         raise usage.ImportRefused(t("usage.too_many"))
     if len(files) == 2:
-        return usage.read_pair(files[0].getvalue(), files[1].getvalue())
+        seconds = st.number_input(
+            t("usage.seconds"), min_value=0.0, value=None, key="_usage_seconds", help=t("usage.seconds_help")
+        )
+        return usage.read_pair(files[0].getvalue(), files[1].getvalue(), seconds or None)
     mapping = mapping_of(files[0]) if kind == "generic" else None
     asked = (files[0].file_id, kind, tuple(sorted((mapping or {}).items())))
     return inputs.remembered(

@@ -72,3 +72,22 @@ def test_a_table_of_an_unknown_tool_is_read_by_naming_its_columns() -> None:
     assert not at.error
     # 4,000 + 400 tokens were read
     assert any("4,400" in c.value for c in at.caption)
+
+
+def test_two_scrapes_give_rates_when_the_time_between_them_is_given() -> None:
+    at = _page()
+    line = 'vllm:{name}{{engine="0",model_name="k3"}} {value}\n'
+
+    def scrape(prompt: int, output: int) -> bytes:
+        texts = (("prompt_tokens_total", prompt), ("generation_tokens_total", output))
+        return "".join(line.format(name=n, value=v) for n, v in texts).encode()
+
+    files = [("a.prom", scrape(1000, 100), "text/plain"), ("b.prom", scrape(9000, 1100), "text/plain")]
+    at.file_uploader[0].set_value(files).run()
+    assert not at.exception
+    at.number_input(key="_usage_seconds").set_value(10.0).run()
+    assert not at.exception
+    assert not at.error
+    # 1,000 output tokens in 10 s
+    at.button(key="_usage_apply").click().run()
+    assert at.text_input(key="measured_output_tokens_per_s").value == "100"
