@@ -248,8 +248,12 @@ def parse_layout(text: str) -> Plan:
     return Plan(decode=_pool(cleaned.split(";")[0]))
 
 
+_LARGEST: Final = 1e9
+"""No count, length, rate or time of a serving measurement is larger; above it a cell is a typing error."""
+
+
 def _ok(value: float) -> bool:
-    return math.isfinite(value) and value > 0
+    return math.isfinite(value) and 0 < value <= _LARGEST
 
 
 def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
@@ -334,7 +338,7 @@ def _accelerator(text: str, catalog: HasRecords) -> str:
 
 
 def _column_pool(tp: float, ep: float, dp_attention: bool, workers: float, gpus: float) -> Pool:
-    if not _ok(tp):
+    if not _ok(tp) or tp < 1:
         raise Unusable("layout is not stated")
     ranks = int(tp)
     count = int(workers) if _ok(workers) else 1
@@ -464,6 +468,23 @@ def parse_row(row: Mapping[str, str], catalog: HasRecords) -> Point:
     raise Unusable(f"columns are of neither known layout; missing {', '.join(missing)}")
 
 
+def _checked(point: Point) -> Point:
+    """Refuse what no measurement can be, so that a typing error is named and not predicted."""
+    for what, value, low, high in (
+        ("input length", point.input_tokens, 1.0, 1e8),
+        ("output length", point.output_tokens, 1.0, 1e8),
+        ("output throughput", point.output_tokens_per_s, 1e-6, _LARGEST),
+        ("number of accelerators", float(point.devices), 1.0, 1e5),
+        ("concurrency", point.concurrency, 1.0, 1e7),
+        ("time per token", point.tpot_s, 1e-6, 1e5),
+        ("speed per user", point.user_tokens_per_s, 1e-5, 1e6),
+        ("accepted tokens per step", point.accepted, 1.0, 64.0),
+    ):
+        if not math.isnan(value) and not low <= value <= high:
+            raise Unusable(f"{what} {value:g} is outside {low:g} to {high:g}")
+    return point
+
+
 def parse_rows(rows: Iterable[Mapping[str, str]], catalog: HasRecords) -> tuple[list[Point], list[Skipped]]:
     """All rows: the usable points and the others with their reason. Never raises for a bad row."""
     points: list[Point] = []
@@ -472,10 +493,10 @@ def parse_rows(rows: Iterable[Mapping[str, str]], catalog: HasRecords) -> tuple[
         row = {str(k).strip(): ("" if v is None else str(v)) for k, v in raw.items() if k is not None}
         ident = row.get("id", "").strip() or f"row {index}"
         try:
-            points.append(parse_row({**row, "id": ident}, catalog))
+            points.append(_checked(parse_row({**row, "id": ident}, catalog)))
         except Unusable as why:
             skipped.append(Skipped(ident, str(why)))
-        except (ValueError, KeyError, OverflowError) as why:
+        except (ValueError, KeyError, ArithmeticError) as why:
             skipped.append(Skipped(ident, f"could not be read: {why}"))
     return points, skipped
 
