@@ -46,6 +46,13 @@ SCENARIOS = {
         "horizon_months": 36,
     },
     "several machines": {"system_count": 3, "staff_fte": 1.0},
+    "batch prices": {"baseline": "fireworks/kimi-k3", "batch_share": 0.5},
+    "long-context tier": {
+        "baseline": "anthropic/claude-haiku-5-5",
+        "input_tokens": 300_000,
+        "cached_share": 0.9,
+        "max_tpot_ms": None,
+    },
     "auto": {"system_count": "auto", "demand": "spend", "demand_usd_per_month": 300_000.0},
 }
 
@@ -76,9 +83,10 @@ def test_each_value_put_back_gives_the_target(catalog: Catalog, name: str, targe
     for r in solved:
         there = put_back(report.scenario, r)
         if there is None:
-            # a batch price cannot be multiplied above the list by any field
+            # no field multiplies a batch price above the list
             assert r.name == "api_price_factor"
             assert report.scenario.batch_share > 0
+            assert r.value > r.now
             continue
         value = reached(build_report(there, catalog), found.target)
         if found.target == "payback":
@@ -164,6 +172,30 @@ def test_where_the_payback_jumps_to_never_the_value_is_marked(catalog: Catalog) 
     assert build_report(beyond, catalog).status == "never"
 
 
+def test_a_batch_price_is_moved_by_the_discount_and_not_raised(catalog: Catalog) -> None:
+    report = build_report(Scenario(baseline="fireworks/kimi-k3", batch_share=0.5), catalog)
+    price = row(conditions(report.resolved, report.result), "api_price_factor")
+    assert price.value is not None
+    # the whole bill times value / now, which is a discount of the rest
+    assert price.change["api_discount"] == pytest.approx(1 - price.value / price.now)
+    dear = build_report(Scenario(baseline="fireworks/kimi-k3", batch_share=0.5, target_payback_days=100.0), catalog)
+    above = row(conditions(dear.resolved, dear.result), "api_price_factor")
+    assert above.value is not None
+    assert above.value > above.now
+    assert put_back(dear.scenario, above) is None
+
+
+def test_a_price_above_a_tier_is_the_price_in_force(catalog: Catalog) -> None:
+    scenario = Scenario(**SCENARIOS["long-context tier"])
+    report = build_report(scenario, catalog)
+    offer = catalog.offers[scenario.baseline]
+    tier = offer.prices[-1].tiers[-1]
+    assert scenario.input_tokens > tier.above_input_tokens
+    price = row(conditions(report.resolved, report.result), "api_price_factor")
+    assert price.value is not None
+    assert price.change["input_usd_per_mtok"] == pytest.approx(tier.input_usd_per_mtok * price.value / price.now)
+
+
 def test_nothing_to_solve_where_nothing_is_known(catalog: Catalog) -> None:
     report = build_report(Scenario(system="hgx-h200-8"), catalog)
     assert conditions(report.resolved, report.result).rows == ()
@@ -196,3 +228,4 @@ def test_every_condition_has_its_texts(catalog: Catalog) -> None:
         report = build_report(Scenario(**fields), catalog)
         for r in conditions(report.resolved, report.result, "npv").rows:
             assert set(catalogue()[f"must.{r.name}"]) == set(LANGUAGES)
+            assert r.title("zh") == catalogue()[f"must.{r.name}"]["zh"]

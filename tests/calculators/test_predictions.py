@@ -1,13 +1,23 @@
 """Measured against predicted: the kept file is used only while it is of today's data and code."""
 
+import dataclasses
 import math
 import shutil
 from pathlib import Path
 
 import pytest
 
+from calculators import predictions
 from calculators.catalog import DATA, Catalog, load_catalog
-from calculators.predictions import Prediction, errors_by, fingerprint, read_csv, to_csv
+from calculators.predictions import (
+    Prediction,
+    errors_by,
+    fingerprint,
+    load_predictions,
+    predict_all,
+    read_csv,
+    to_csv,
+)
 from calculators.validate import validate_rows
 
 
@@ -48,6 +58,32 @@ def test_the_fingerprint_follows_the_data(tmp_path: Path) -> None:
     file = tmp_path / "measurements" / "k3_measured.csv"
     file.write_text(file.read_text(encoding="utf-8").replace("1240.0", "1241.0"), encoding="utf-8")
     assert fingerprint(tmp_path) != before
+
+
+def test_the_file_is_used_only_while_it_is_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Prediction("k3_measured", "kept", "b300_sxm", "kimi-k3", "measured", 100.0, 90.0)
+    anew = Prediction("k3_measured", "anew", "b300_sxm", "kimi-k3", "measured", 100.0, 95.0)
+    file = tmp_path / "predictions.csv"
+    monkeypatch.setattr(predictions, "FILE", file)
+    monkeypatch.setattr(predictions, "predict_all", lambda catalog: (anew,))
+    for mark, expected in ((fingerprint(), "kept"), ("of another day", "anew")):
+        file.write_text(to_csv([kept], mark), encoding="utf-8")
+        load_predictions.cache_clear()
+        assert [p.id for p in load_predictions()] == [expected]
+    file.unlink()
+    load_predictions.cache_clear()
+    assert [p.id for p in load_predictions()] == ["anew"]
+    load_predictions.cache_clear()
+
+
+def test_predicting_reads_every_file_of_measurements(catalog: Catalog, tmp_path: Path) -> None:
+    (tmp_path / "measurements").mkdir()
+    for name in ("k3_measured", "other_measured"):
+        lines = (DATA / "measurements" / f"{name}.csv").read_text(encoding="utf-8").splitlines()[:4]
+        (tmp_path / "measurements" / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = predict_all(dataclasses.replace(catalog, root=tmp_path))
+    assert {p.file for p in found} == {"k3_measured", "other_measured"}
+    assert all(p.measured_tokens_per_s > 0 and p.predicted_tokens_per_s > 0 for p in found)
 
 
 def test_errors_by_group() -> None:
