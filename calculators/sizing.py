@@ -3,7 +3,7 @@
 `sizing_inputs` looks everything up once (layout, fitted constants, measured anchors); `size` is arithmetic on arrays.
 The headline, curves, tornado and Monte Carlo call the same `size`; an array result equals the stack of scalar results.
 
-How an answer comes about (README, 'How sizing works'):
+How an answer comes about (README, 'How it works'):
 
 1. Memory says how many sequences fit (calculators.memory).
 2. The roofline says rate and latency at a concurrency (calculators.throughput, constants of calibrate.py).
@@ -224,6 +224,7 @@ class Correction:
             if float(near.max()) > 0.0:
                 parts.append((series, near))
         self.series: list[tuple[Anchors, Array, Array]] = []
+        self.weighted: list[NDArray[np.intp] | None] = []
         if len(parts) == 1:
             self.series = [(parts[0][0], parts[0][1], parts[0][1])]
         elif parts:
@@ -239,12 +240,22 @@ class Correction:
             total = np.maximum(sum(weights), 1e-300)
             scale = (1.0 - np.prod(np.broadcast_arrays(*far), axis=0)) / total
             self.series = [(s, np.asarray(w * scale), near) for (s, near), w in zip(parts, weights, strict=True)]
+        for _, weight, _ in self.series:
+            index = np.flatnonzero(weight) if weight.ndim == 1 and weight.size > 64 else None
+            self.weighted.append(index if index is not None and index.size < 0.6 * weight.size else None)
 
     def log_ratio(self, of: Literal["rate", "tpot", "ttft"], log_c: Array) -> Array | float:
         """Log of measured / predicted of the rate, the time per token or the time to first token."""
         total: Array | float = 0.0
-        for series, weight, _ in self.series:
-            total = total + weight * np.interp(log_c, series.log_concurrency, getattr(series, f"log_{of}_ratio"))
+        for (series, weight, _), index in zip(self.series, self.weighted, strict=True):
+            xs, ys = series.log_concurrency, getattr(series, f"log_{of}_ratio")
+            if index is None:
+                total = total + weight * np.interp(log_c, xs, ys)
+                continue
+            # Most elements are far from this series: interpolate only where it has weight.
+            part = np.zeros(weight.shape)
+            part[index] = weight[index] * np.interp(log_c if log_c.ndim == 0 else log_c[index], xs, ys)
+            total = total + part
         return total
 
 
@@ -902,14 +913,17 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     for series, _, near in correction.series:
         if float(near.max()) < INTERPOLATED_KERNEL:
             continue
+        if site.base_evidence > EVIDENCE.index("modelled"):
+            continue  # points of a stand-in model correct the figure, they do not make it measured
         xs = np.asarray(series.log_concurrency)
         inside = (log_c > xs[0] - 0.25) & (log_c < xs[-1] + 0.25)
-        after = np.clip(np.searchsorted(xs, log_c), 0, len(xs) - 1)
-        gap = np.minimum(np.abs(log_c - xs[after]), np.abs(log_c - xs[np.maximum(after - 1, 0)]))
+        gap = np.abs(log_c - xs[0])
+        for at in xs[1:]:
+            gap = np.minimum(gap, np.abs(log_c - at))
         level = np.where(
             (near >= MEASURED_KERNEL) & (gap < 0.1), 0, np.where((near >= INTERPOLATED_KERNEL) & inside, 1, 6)
         )
-        evidence = np.minimum(evidence, np.where(site.base_evidence > 2, np.maximum(level, site.base_evidence), level))
+        evidence = np.minimum(evidence, level)
     evidence = np.where(has_user, EVIDENCE.index("user"), evidence)
     evidence = np.where(runs, evidence, EVIDENCE.index("none"))
     low, high = site.log_low[evidence], site.log_high[evidence]

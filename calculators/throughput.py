@@ -1,6 +1,6 @@
 """Time: a roofline of decode and prefill with the latency floor that real engines have.
 
-The formulas are those of the sizing rules (see README, 'How sizing works'):
+The formulas are those of the sizing rules (see README, 'How it works'):
 
     t_step = L lam(N) + sig B + comm + max(bytes_w / (e_bw BW), flops / (e_dec F)) + (cache + state) / (e_kv BW)
     T_p    = overhead + max(FLOPs / (e_pf F), weight bytes / (e_bw BW)) + comm          uncached tokens only
