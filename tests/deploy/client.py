@@ -17,6 +17,7 @@ _VALUE_FIELD = {
     "text_input": "string_value",
     "selectbox": "string_value",
     "checkbox": "bool_value",
+    "slider": "double_array_value",
 }
 
 
@@ -41,6 +42,8 @@ class Person:
     query: str = ""
     page: str = ""
     route: str = ""
+    pages: tuple[str, ...] = ()
+    """Addresses of all pages, as the app told with its navigation; '' is the default page."""
     _socket: ClientConnection | None = None
     _kinds: dict[str, str] = field(default_factory=dict)
     _ids: dict[str, str] = field(default_factory=dict)
@@ -83,7 +86,11 @@ class Person:
         for key, value in self._values.items():
             widget = state.widget_states.widgets.add()
             widget.id = self._ids[key]
-            setattr(widget, _VALUE_FIELD[self._kinds[key]], value)
+            name = _VALUE_FIELD[self._kinds[key]]
+            if name == "double_array_value":
+                widget.double_array_value.data.append(value)
+            else:
+                setattr(widget, name, value)
         start = time.perf_counter()
         await self._socket.send(message.SerializeToString())
         received = plots = 0
@@ -92,6 +99,8 @@ class Person:
             data = await self._socket.recv(decode=False)
             received += len(data)
             answer = ForwardMsg.FromString(data)
+            if answer.HasField("navigation"):
+                self.pages = tuple("" if p.is_default else p.url_pathname for p in answer.navigation.app_pages)
             if answer.HasField("delta") and answer.delta.HasField("new_element"):
                 element = answer.delta.new_element
                 kind = element.WhichOneof("type") or ""
