@@ -71,7 +71,7 @@ thead th{background:var(--tint);font-weight:600}
 tbody th{font-weight:400}
 tr.group th{font-weight:600;background:var(--tint)}
 tr.sum th,tr.sum td{font-weight:600;border-top:1.5px solid var(--soft)}
-td.w{white-space:nowrap}
+td.w{white-space:nowrap;overflow-wrap:normal}
 tr.group{break-after:avoid}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 td.n{white-space:nowrap}
@@ -82,9 +82,10 @@ ul{padding-left:1.2em}
 .keep{break-inside:avoid}
 @media (max-width:640px){figure{overflow-x:auto}svg.chart{min-width:560px}tbody th{min-width:7.5em}
 .cards{grid-template-columns:repeat(2,1fr)}.first{font-size:1.25rem}}
-@media print{body{padding:0;max-width:none;font-size:10pt}.first{font-size:15pt}table{font-size:8.5pt}
+@media print{body{padding:0;max-width:none;font-size:9.5pt;line-height:1.4}
+.first{font-size:13.5pt}table{font-size:8.5pt}figure{margin:1em 0}h2{margin-top:1.6em}
 .cards{grid-template-columns:repeat(4,1fr)}.wide{overflow:visible}th,td{padding:3px 6px}
-svg.chart{max-height:72mm}.cards .figure{font-size:13pt}
+svg.chart{max-height:66mm}.cards .figure{font-size:12pt}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """
 
@@ -186,7 +187,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str =
         if len(row) == 1:
             body.append(f'<tr class="group"><th scope="rowgroup" colspan="{len(head)}">{escape(row[0])}</th></tr>')
             continue
-        cells = "".join(f"<td{' class=n' if isinstance(cell, _Cell) else ''}>{escape(cell)}</td>" for cell in row[1:])
+        cells = "".join(f"<td{_kind(cell)}>{escape(cell)}</td>" for cell in row[1:])
         kind = ' class="sum"' if row[0] in sums else ""
         first = " class=n" if isinstance(row[0], _Cell) else ""
         body.append(f'<tr{kind}><th scope="row"{first}>{escape(row[0])}</th>{cells}</tr>')

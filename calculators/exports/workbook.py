@@ -576,9 +576,10 @@ def _payback_lines(report: Report, data: Mapping[str, Any], live: _Live, grid: "
         status = f"{prefix}payback_status"
         guess = (1.0 + told["irr_per_year"]) ** (1 / MONTHS_PER_YEAR) - 1.0 if told["irr_per_year"] is not None else 0.1
         rates = "".join(f"IFERROR((1+IRR({cash},{g!r}))^12-1," for g in (guess, 0.1, 0.01, -0.02, -0.1, 0.5))
-        # no return where nothing was invested: the first money that moves must go out
+        # no return where nothing was invested: the first money that moves must go out; and none that is the only one
+        # where the last month costs money (a loan that is left), since then two rates fit or none
         invested = f"OR(capex_usd>principal_usd,AND(capex_usd=principal_usd,{grid.first(f'{prefix}cash')}<0))"
-        irr = f'=IF({invested},{rates}"{NONE}"' + ")" * 6 + f',"{NONE}")'
+        irr = f'=IF(AND({invested},INDEX({cash},horizon_months+1)>0),{rates}"{NONE}"' + ")" * 6 + f',"{NONE}")'
 
         def shown(value: Any, otherwise: str, known: bool = known) -> Value:
             return UNKNOWN if not known else otherwise if value is None else value
