@@ -22,6 +22,18 @@ from calculators.cashflow import (
     schedule,
 )
 
+QUANTITIES = (
+    "payback_months",
+    "payback_days",
+    "discounted_payback_months",
+    "npv_usd",
+    "peak_month",
+    "peak_usd",
+    "final_usd",
+    "first_saving_usd",
+)
+"""What a flow tells."""
+
 
 def terms(**changes: Any) -> FlowTerms:
     """A fleet whose API value is 45,000 USD a month and whose running cost is 10,000: it saves 35,000 a month."""
@@ -378,7 +390,7 @@ def test_irr_equals_pyxirr(capex: float, gains: list[float]) -> None:
     found = irr_per_year([-capex, *gains])
     oracle = pyxirr.irr([-capex, *gains])
     assert oracle is not None
-    if -0.5 < oracle < 5:
+    if -0.3 < oracle < 5:  # a loss of 99 % a year is -32 % a month: below that there is no rate to show
         assert found is not None
         assert (1 + found) ** (1 / 12) - 1 == pytest.approx(oracle, rel=1e-6, abs=1e-8)
 
@@ -428,6 +440,6 @@ def test_array_of_any_term_is_the_stack_of_scalars(name: str) -> None:
     together = flow(**{**other, name: values})
     for i, value in enumerate(values):
         alone = flow(**{**other, name: value})
-        for field in dataclasses.fields(Flow):
-            stacked = np.broadcast_to(getattr(together, field.name), (3,))[i]
-            assert stacked == pytest.approx(float(getattr(alone, field.name)), rel=1e-12), field.name
+        for quantity in QUANTITIES:
+            stacked = np.broadcast_to(getattr(together, quantity), (3,))[i]
+            assert stacked == pytest.approx(float(getattr(alone, quantity)), rel=1e-12), quantity

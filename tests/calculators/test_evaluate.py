@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calculators.cashflow import Flow
 from calculators.catalog import load_catalog
 from calculators.evaluate import NUMERIC_FIELDS, Inputs, Result, evaluate
 from calculators.hybrid import hybrid_curve
@@ -17,6 +16,7 @@ from calculators.resolve import resolve
 from calculators.scenario import Scenario
 from calculators.serverless import PriceNow
 from calculators.sizing import Sizing
+from tests.calculators.test_cashflow import QUANTITIES
 
 
 def inputs_of(**changes: Any) -> Inputs:
@@ -352,8 +352,7 @@ def arrays_of(result: Result) -> dict[str, np.ndarray[Any, Any]]:
     found = {name: np.asarray(getattr(result, name)) for name in _RESULTS}
     found |= {f"sizing.{name}": np.asarray(getattr(result.sizing, name)) for name in _SIZES}
     for label, flow in (("flow", result.flow), ("alternative_flow", result.alternative_flow)):
-        found |= {f"{label}.{f.name}": np.asarray(getattr(flow, f.name)) for f in dataclasses.fields(Flow)}
-        found[f"{label}.payback_days"] = np.asarray(flow.payback_days)
+        found |= {f"{label}.{name}": np.asarray(getattr(flow, name)) for name in QUANTITIES}
     found |= {f"line.{line.name}": np.asarray(line.usd_per_month) for line in result.ownership.lines}
     own = result.ownership
     for name in ("capex_usd", "principal_usd", "residual_usd", "running_usd_per_month", "opex_usd_per_month"):

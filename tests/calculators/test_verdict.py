@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,7 @@ def test_status_of_a_flow() -> None:
     assert payback_of(result, flow, priced=True, horizon_months=48) == ("pays_back", float(flow.payback_days))
     assert payback_of(result, flow, priced=True, horizon_months=7) == ("beyond_horizon", float(flow.payback_days))
     assert payback_of(result, flow, priced=False, horizon_months=48) == (None, None)
-    never = dataclasses.replace(flow, payback_months=np.asarray(np.inf))
+    never: Any = SimpleNamespace(payback_months=np.asarray(np.inf), payback_days=np.asarray(np.inf))
     assert payback_of(result, never, priced=True, horizon_months=48) == ("never", None)
-    at_once = dataclasses.replace(flow, payback_months=np.asarray(0.0))
+    at_once: Any = SimpleNamespace(payback_months=np.asarray(0.0), payback_days=np.asarray(0.0))
     assert payback_of(result, at_once, priced=True, horizon_months=48) == ("immediate", 0.0)
