@@ -85,7 +85,7 @@ def combinations(claim: Claim) -> None:
     known = [v for v in variants if math.isfinite(v.payback_days) and v.tokens_per_month > 0]
     fig = charts.figure(t("axis.tokens_per_month"), t("claims.axis_days"), height=340)
     fig.update_layout(hovermode="closest")
-    top = max((v.payback_days for v in known), default=CLAIMED_DAYS) * 1.08
+    top = max((v.payback_days for v in known), default=CLAIMED_DAYS) * 1.15
     end = max((v.tokens_per_month for v in known), default=CLAIMED_TOKENS) * 2
     fig.add_shape(
         type="rect", x0=CLAIMED_TOKENS, x1=end, y0=0, y1=CLAIMED_DAYS, fillcolor=charts.BAND, line={"width": 0}
@@ -100,15 +100,19 @@ def combinations(claim: Claim) -> None:
             hoverinfo="skip",
         )
     )
+    # each mix is named once: in turn above its highest and below its lowest dot, so that neighbours do not collide
+    order = sorted({v.mix for v in known}, key=lambda mix: max(v.tokens_per_month for v in known if v.mix == mix))
+    named = {}
+    for place, mix in enumerate(order):
+        pick, where = (max, "top center") if place % 2 == 0 else (min, "bottom center")
+        named[id(pick((v for v in known if v.mix == mix), key=lambda v: v.payback_days))] = where
     for offer, colour in zip(dict.fromkeys(v.offer for v in known), (charts.API, charts.ALTERNATIVE), strict=False):
         mine = [v for v in known if v.offer == offer]
-        # a mix is named once, at its lowest dot
-        lowest = {v.mix: min(w.payback_days for w in mine if w.mix == v.mix) for v in mine}
         charts.points(
             fig,
             [v.tokens_per_month for v in mine],
             [v.payback_days for v in mine],
-            [f"{v.title(language)}" if v.payback_days == lowest[v.mix] and colour == charts.API else "" for v in mine],
+            [v.title(language) if id(v) in named else "" for v in mine],
             ["circle" if v.with_running_cost else "circle-open" for v in mine],
             colour=colour,
             hover=[
@@ -117,7 +121,7 @@ def combinations(claim: Claim) -> None:
                 for v in mine
             ],
             sizes=10,
-            positions="bottom center",
+            positions=[named.get(id(v), "top center") for v in mine],
         )
     ticks = [2e10, 3e10, 5e10, 1e11, 2e11, 3e11, 5e11, 1e12]
     span = [math.log10(1.5e10), math.log10(end)]

@@ -241,6 +241,9 @@ def distribution(u: Uncertainty) -> None:
     edges, parts = u.payback_histogram.edges, u.payback_histogram.shares * 100
     middles = 0.5 * (edges[1:] + edges[:-1])
     middle = u.payback_days.p50
+    # the axis ends where one draw in a thousand is left
+    reached = np.cumsum(parts[::-1])[::-1] > 0.1
+    end = float(edges[1:][reached].max(initial=edges[1]))
     bars = {
         "type": "bar",
         "x": middles,
@@ -252,13 +255,13 @@ def distribution(u: Uncertainty) -> None:
     title = t("risk.histogram", middle=days(middle)) if math.isfinite(middle) else t("risk.histogram_never")
     fig = drawn(
         [bars],
-        {"title": {"text": t("risk.axis_days")}, "range": [0, edges[-1]]},
+        {"title": {"text": t("risk.axis_days")}, "range": [0, end]},
         {"title": {"text": t("risk.axis_share")}, "rangemode": "tozero"},
         bargap=0.05,
-        **(upright(middle, days(middle)) if middle <= edges[-1] else {}),
+        **(upright(middle, days(middle)) if middle <= end else {}),
     )
     alt = t("risk.histogram_alt", draws=f"{u.draws:,}", title=title, late=chance(1 - u.probability_pays_back))
-    columns = {t("risk.axis_days"): middles.round(), t("risk.axis_share"): parts.round(2)}
+    columns = {t("risk.axis_days"): middles[reached].round(), t("risk.axis_share"): parts[reached].round(2)}
     page.chart(fig, "payback_histogram", title, alt, columns)
 
 
@@ -293,7 +296,7 @@ def price_and_load(f: Frontier) -> None:
     beyond = 1.25 * horizon
     months = np.minimum(np.where(np.isfinite(f.payback_days), f.payback_days, np.inf) / DAYS_PER_MONTH, beyond)
     grey = "#B9C0C7"
-    step = max(1, horizon // 8)
+    step = max(1, horizon // 4)
     field = {
         "type": "contour",
         "x": x,

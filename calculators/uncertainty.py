@@ -47,6 +47,8 @@ _CHUNK: Final = 2500
 
 _TABLE_POINTS: Final = 2049
 _BINS: Final = 40
+_PAYBACK_BINS: Final = 96
+"""Two a month at the usual horizon of 48 months."""
 
 Typed = Literal["fixed", "scaled", "share of the rest", "widened", "realised"]
 Distribution = Literal["PERT", "lognormal"]
@@ -473,7 +475,7 @@ def summarise(resolved: Resolved, result: Result, catalog: Catalog, count: int =
         npv_usd=_quantiles(ordered),
         probability_pays_back=within / count,
         probability_never=never / count,
-        payback_histogram=_histogram(days, np.linspace(0.0, horizon * DAYS_PER_MONTH, _BINS + 1), count),
+        payback_histogram=_histogram(days, np.linspace(0.0, horizon * DAYS_PER_MONTH, _PAYBACK_BINS + 1), count),
         npv_histogram=_histogram(npv, np.linspace(low, high, _BINS + 1), count),
         inputs=uncertain,
         tornado=tornado(resolved.inputs, result, uncertain),
