@@ -159,7 +159,7 @@ def guide(state: State) -> None:
                 st.text_input(
                     text(f"guide.{name}", state.language), key=f"_guide_{name}", placeholder=GUIDE_EXAMPLES[name]
                 )
-    st.button(text("guide.apply", state.language), key="_guide_apply", type="primary", on_click=_answer_guide)
+    st.button(text("guide.apply", state.language), key="_guide_apply", on_click=_answer_guide)
 
 
 def _answer_guide() -> None:

@@ -66,7 +66,7 @@ def cards(rows: Sequence[tuple[str, str, str, str]]) -> None:
 
 def finding(words: str, note: str = "") -> None:
     """A chart's title: what it finds, and one line of how to read it."""
-    st.markdown(f"##### {words}")
+    st.markdown(f"## {words}")
     if note:
         st.caption(note)
 
