@@ -71,8 +71,16 @@ def hybrid_curve(inputs: Inputs, result: Result) -> HybridCurve | None:
         most = max(_MOST_SYSTEMS // step, 1)
         if movable * peak < usable * most:
             most = min(math.ceil(movable * peak / usable) + 1, most)
-    counts = np.unique(np.round(np.linspace(0, most, min(most + 1, _MOST_POINTS))))
-    counts = counts * step
+    replicas = np.unique(np.round(np.linspace(0, most, min(most + 1, _MOST_POINTS))))
+    curve = _curve(inputs, replicas * step)
+    if replicas.size <= most:  # a large fleet is sampled: fill in every count around the two that are asked for
+        found = [curve.best] if curve.all_own is None else [curve.best, curve.all_own]
+        near = [np.arange(replicas[max(i - 1, 0)], replicas[min(i + 1, replicas.size - 1)] + 1) for i in found]
+        curve = _curve(inputs, np.unique(np.concatenate((replicas, *near))) * step)
+    return curve
+
+
+def _curve(inputs: Inputs, counts: Array) -> HybridCurve:
     many = evaluate(replace(inputs, system_count=counts), extend=False)
     overflow = np.broadcast_to(many.overflow_requests_per_month * many.baseline_usd_per_request, counts.shape)
     own = np.broadcast_to(many.usd_per_month, counts.shape)

@@ -97,8 +97,23 @@ def test_extremes_stay_within_the_largest_fleet(changes: dict[str, Any]) -> None
     assert curve is not None
     assert curve.system_counts[0] == 0
     assert curve.system_counts[-1] <= 10_000
-    assert curve.system_counts.size <= 400
+    assert curve.system_counts.size <= 520
     assert np.all(np.isfinite(curve.total_usd_per_month))
+
+
+@pytest.mark.parametrize("profile", ["flat", "office-hours"])
+def test_best_of_a_large_fleet_is_exact(profile: str) -> None:
+    # some 1,400 machines: the curve is sampled, the two counts that matter are not
+    inputs, curve = curve_of(demand="tokens", demand_tokens_per_month=30e12, profile=profile)
+    assert curve is not None
+    every = np.arange(0, float(curve.system_counts[-1]) + 1)
+    assert every.size > 1000
+    many = evaluate(dataclasses.replace(inputs, system_count=every))
+    total = many.usd_per_month + many.overflow_requests_per_month * many.baseline_usd_per_request
+    assert curve.best_count == int(np.argmin(total))
+    assert curve.all_own is not None
+    complete = np.flatnonzero(many.served_requests_per_month >= many.demand_requests_per_month * (1 - 1e-12))
+    assert curve.system_counts[curve.all_own] == complete[0]
 
 
 @settings(deadline=None, max_examples=60)
