@@ -123,9 +123,9 @@ def combinations(claim: Claim) -> None:
             sizes=10,
             positions=[named.get(id(v), "top center") for v in mine],
         )
-    ticks = [2e10, 3e10, 5e10, 1e11, 2e11, 3e11, 5e11, 1e12]
+    ticks = [2e10, 5e10, 1e11, 2e11, 5e11, 1e12]
     span = [math.log10(1.5e10), math.log10(end)]
-    fig.update_xaxes(type="log", range=span, tickvals=ticks, ticktext=[tokens(v) for v in ticks])
+    fig.update_xaxes(type="log", range=span, tickvals=ticks, ticktext=[f"{v / 1e9:,.0f} B" for v in ticks])
     fig.update_yaxes(range=[0, top])
     title = t("claims.variants", k=good, n=len(variants))
     columns = {
