@@ -326,6 +326,40 @@ def test_validate_tells_measured_against_predicted(run: Any) -> None:
     assert "measured" in shown.out
 
 
+@pytest.mark.parametrize("name", ["anthropic_cost.csv", "azure_trace.csv"])
+def test_import_gives_fields_that_report_takes(run: Any, write: Any, name: str) -> None:
+    source = ROOT / "tests" / "calculators" / "usage_import" / "exports" / name
+    found = run("import", source, "--format", "json").data
+    assert found["rows_read"] > 0
+    assert found["scenario"]
+    assert run("report", write(json.dumps(found["scenario"]))).status == 0
+    told = run("import", source)
+    assert told.status == 0
+    assert "rows read" in told.out
+
+
+def test_import_refuses_what_it_cannot_read(run: Any, write: Any) -> None:
+    for content in (b"", b"\x00\xff\xfe", b"a,b\n1,2\n", b"{" * 1000):
+        assert run("import", write(content, "usage.csv")).refusal
+    assert run("import", write(b"a,b\n1,2\n", "usage.csv"), "--kind", "nonsense").refusal
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff", b"a,b\n1,2\n", b"id\n" + b"x" * 100_000])
+def test_validate_refuses_or_skips_with_a_reason(run: Any, write: Any, content: bytes) -> None:
+    ran = run("validate", write(content, "rows.csv"), "--format", "json")
+    if ran.status == 2:
+        assert ran.refusal
+    else:
+        assert ran.data["rows"] == []
+        assert all(skipped["why"] for skipped in ran.data["summary"]["skipped"])
+
+
+def test_report_with_an_own_load_test_and_every_bound_at_once(run: Any) -> None:
+    for side in ("minimum", "maximum"):
+        pairs = {n: str(getattr(s, side)) for n, s in SPECS.items() if s.minimum is not None}
+        assert run("report", "?" + urlencode(pairs)).data["payback"]["reason"]
+
+
 def test_help_is_not_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["--help"])
