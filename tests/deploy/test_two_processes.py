@@ -5,6 +5,8 @@ import re
 import shutil
 import signal
 import threading
+import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,9 +41,14 @@ class Deployment:
 
     def port_of(self, route: str) -> int:
         """The process to which a browser with this cookie goes, from the access log."""
-        get(f"{self.url}/", {"Cookie": f"route={route}"})
-        pages = re.findall(r'GET "/" 200 .*:(\d+)$', self.nginx_log.read_text(), flags=re.MULTILINE)
-        return int(pages[-1])
+        path = f"/page-{uuid.uuid4().hex}"  # any path opens the app; a name of its own finds its line in the log
+        get(self.url + path, {"Cookie": f"route={route}"})
+        for _ in range(200):
+            lines = re.findall(rf'GET "{path}" 200 .*:(\d+)$', self.nginx_log.read_text(), flags=re.MULTILINE)
+            if lines:
+                return int(lines[0])
+            time.sleep(0.02)  # the line is written after the answer is sent
+        raise AssertionError("The access log does not show the request.")
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +106,8 @@ def idle(page: Page) -> None:
 
 def set_input(page: Page, key: str, text: str) -> None:
     field = page.locator(f".st-key-{key} input").first
+    if not field.is_visible():
+        page.locator("details", has=page.locator(f".st-key-{key}")).last.locator("summary").first.click()
     field.fill(text)
     field.press("Enter")
     page.wait_for_function("key => location.search.includes(key + '=')", arg=key, timeout=30_000)
