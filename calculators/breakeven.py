@@ -17,8 +17,9 @@ from calculators.units import TOKENS_PER_MTOK
 class BreakEven:
     """Break-evens of a scenario; None where no value of that input reaches it.
 
-    ``tokens_per_month`` counts input + output as own machines see them. It is what would be needed even if the machines
-    cannot serve it: then ``reachable`` is False and ``utilization`` None.
+    ``tokens_per_month`` is the demand that may move, input + output as own machines see them; where the week is uneven
+    or the demand falls, not all of it is served. It is what would be needed even if the machines cannot serve it: then
+    ``reachable`` is False and ``utilization`` None.
     """
 
     tokens_per_month: float | None
@@ -57,8 +58,8 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
     per_request = float(result.tokens_per_request)
     capacity = float(result.capacity_requests_per_month)
 
-    served, reachable = _volume(inputs, result)
-    tokens = None if served is None else served * per_request
+    demand, served, reachable = _volume(inputs, result)
+    tokens = None if demand is None else demand * per_request
     paid_tokens = per_request / float(np.asarray(inputs.token_ratio))
 
     # all three are straight lines in their input, so two evaluations give the exact answer
@@ -78,7 +79,7 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
     return BreakEven(
         tokens_per_month=tokens,
         utilization=served / capacity if served is not None and reachable else None,
-        api_usd_per_month=None if served is None else served * api,
+        api_usd_per_month=None if demand is None else demand * api,
         api_usd_per_mtok=None if factor is None else factor * api / paid_tokens * TOKENS_PER_MTOK,
         hardware_usd=hardware,
         rent_usd_per_accelerator_hour=rent,
@@ -86,8 +87,8 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
     )
 
 
-def _volume(inputs: Inputs, result: Result) -> tuple[float | None, bool]:
-    """Served requests a month at break-even, and whether the machines can serve them at the planned utilization."""
+def _volume(inputs: Inputs, result: Result) -> tuple[float | None, float | None, bool]:
+    """Requests a month that may move at break-even, those served of them, and whether the machines can do it."""
     usable = float(result.terms.capacity_requests_per_month)
     api = float(result.baseline_usd_per_request)
 
@@ -102,9 +103,9 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, bool]:
             x = crossing(lambda r: _final(demand(r), result), usable, high)
         if x is not None:
             served = evaluate(demand(np.asarray(x)), sizing=result.sizing, extend=False).served_requests_per_month
-            return float(served), True
+            return float(x), float(served), True
     if api <= 0:
-        return None, False
+        return None, None, False
     # without the limit of the machines the flow is a straight line in the volume
     lots = replace(
         result.terms, capacity_requests_per_month=np.asarray(1e30), demand_requests_per_month=np.array([0.0, 1.0])
@@ -112,4 +113,4 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, bool]:
     months = np.arange(int(np.asarray(inputs.horizon_months)))
     flow = np.broadcast_to(lots.operating_saving_usd(months) - lots.interest_usd(months), (2, months.size)).sum(axis=-1)
     flow = flow - float(result.terms.capex_usd)
-    return _linear_zero(float(flow[0]), float(flow[1])), False
+    return _linear_zero(float(flow[0]), float(flow[1])), None, False

@@ -7,6 +7,7 @@ capex is counted once and interest is not hidden. NPV and IRR use the money that
 """
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -132,20 +133,112 @@ class FlowTerms:
 
 @dataclass(frozen=True)
 class Flow:
-    """Outcome of a cash flow; arrays of the terms' shape. ``payback_months`` is infinity for 'never'."""
+    """Outcome of a cash flow: arrays of the terms' shape, each computed when it is first asked for.
 
-    payback_months: Array
-    discounted_payback_months: Array
-    npv_usd: Array
-    peak_month: Array
-    peak_usd: Array
-    final_usd: Array
-    first_saving_usd: Array
+    ``payback_months`` is infinity for 'never' (and, without ``extend``, for anything later than the horizon).
+    """
+
+    terms: FlowTerms
+    extend: bool = True
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        return self.terms.shape
+
+    @cached_property
+    def _horizon(self) -> Array:
+        return np.broadcast_to(self.terms.horizon_months, self._shape)
+
+    @cached_property
+    def _months(self) -> npt.NDArray[np.int64]:
+        return np.arange(int(self._horizon.max()) if self._horizon.size else 1)
+
+    @cached_property
+    def _capex(self) -> Array:
+        return np.broadcast_to(self.terms.capex_usd, self._shape)
+
+    @cached_property
+    def _operating(self) -> Array:
+        return np.broadcast_to(self.terms.operating_saving_usd(self._months), (*self._shape, self._months.size))
+
+    @cached_property
+    def _saving(self) -> Array:
+        return np.asarray(self._operating - self.terms.interest_usd(self._months))
+
+    @cached_property
+    def _cumulative(self) -> Array:
+        total = np.cumsum(self._saving, axis=-1)
+        total -= self._capex[..., None]
+        return np.asarray(total)
+
+    @cached_property
+    def _inside(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self._months < self._horizon[..., None])
+
+    @cached_property
+    def _within(self) -> Array:
+        return np.where(self._inside, self._cumulative, -np.inf)
+
+    @cached_property
+    def _factor(self) -> Array:
+        """Present value of a USD at each month's end; 0 after the horizon."""
+        rate = monthly_rate(self.terms.discount_rate_per_year)[..., None]
+        return np.asarray(np.exp(-np.log1p(rate) * (self._months + 1.0)) * self._inside)
+
+    @property
+    def first_saving_usd(self) -> Array:
+        """Saving of month 0, interest taken off."""
+        return self._saving[..., 0]
+
+    @cached_property
+    def final_usd(self) -> Array:
+        """Cumulative flow at the horizon."""
+        last = (self._horizon.astype(int) - 1)[..., None]
+        return np.asarray(np.take_along_axis(self._cumulative, last, axis=-1)[..., 0])
+
+    @cached_property
+    def payback_months(self) -> Array:
+        """Months until the cumulative flow reaches zero."""
+        found = _first_zero(self._cumulative, -self._capex, 0)
+        found = np.where(found <= self._horizon, found, np.inf)
+        if self.extend:
+            found = _extend(self.terms, found, self.final_usd, self._horizon)
+        return _without_capex(self._capex, self.first_saving_usd, found)
 
     @property
     def payback_days(self) -> Array:
         """Days until the cumulative flow is zero; infinity for never."""
-        return self.payback_months * DAYS_PER_MONTH
+        return np.asarray(self.payback_months * DAYS_PER_MONTH)
+
+    @cached_property
+    def discounted_payback_months(self) -> Array:
+        """Months until the discounted cumulative flow reaches zero; infinity when not within the horizon."""
+        discounted = np.cumsum(self._saving * self._factor, axis=-1) - self._capex[..., None]
+        found = _first_zero(np.where(self._inside, discounted, -np.inf), -self._capex, 0)
+        return _without_capex(self._capex, self.first_saving_usd, found)
+
+    @cached_property
+    def npv_usd(self) -> Array:
+        """Net present value of the money that moves, residual value included."""
+        terms = self.terms
+        worth = np.einsum("...m,...m->...", self._operating, self._factor)
+        rate = monthly_rate(terms.discount_rate_per_year)
+        residual = np.broadcast_to(terms.residual_usd, self._shape) * np.exp(-np.log1p(rate) * self._horizon)
+        return np.asarray(worth + financing_npv_usd(terms, self._months.size) - self._capex + residual)
+
+    @cached_property
+    def _peak(self) -> npt.NDArray[np.intp]:
+        return np.asarray(np.argmax(self._within, axis=-1))
+
+    @property
+    def peak_month(self) -> npt.NDArray[np.intp]:
+        """Month (1 = the first) at whose end the cumulative flow is highest within the horizon."""
+        return np.asarray(self._peak + 1)
+
+    @property
+    def peak_usd(self) -> Array:
+        """Cumulative flow at its highest."""
+        return np.asarray(np.take_along_axis(self._within, self._peak[..., None], axis=-1)[..., 0])
 
 
 def _first_zero(cumulative: Array, start: Array, first_month: int) -> Array:
@@ -177,44 +270,7 @@ def evaluate_flow(terms: FlowTerms, *, extend: bool = True) -> Flow:
         terms: all numbers, broadcast together.
         extend: look beyond the horizon (to ``NEVER_MONTHS``) for a payback; otherwise later than the horizon is inf.
     """
-    shape = terms.shape
-    horizon = np.broadcast_to(terms.horizon_months, shape)
-    length = int(horizon.max()) if horizon.size else 1
-    months = np.arange(length)
-    operating = np.broadcast_to(terms.operating_saving_usd(months), (*shape, length))
-    capex = np.broadcast_to(terms.capex_usd, shape)
-    interest = terms.interest_usd(months)
-    saving = operating - interest
-    cumulative = np.cumsum(saving, axis=-1)
-    cumulative -= capex[..., None]
-    inside = months < horizon[..., None]
-    payback = _first_zero(cumulative, -capex, 0)
-    payback = np.where(payback <= horizon, payback, np.inf)
-    first = saving[..., 0]
-
-    rate = monthly_rate(terms.discount_rate_per_year)[..., None]
-    factor = np.exp(-np.log1p(rate) * (months + 1.0)) * inside
-    discounted = np.cumsum(saving * factor, axis=-1) - capex[..., None]
-    discounted_payback = _first_zero(np.where(inside, discounted, -np.inf), -capex, 0)
-
-    npv = (operating * factor).sum(axis=-1) + financing_npv_usd(terms, length) - capex
-    end = np.exp(-np.log1p(rate[..., 0]) * horizon)
-    npv = npv + np.broadcast_to(terms.residual_usd, shape) * end
-
-    within = np.where(inside, cumulative, -np.inf)
-    peak = np.argmax(within, axis=-1)
-    last = np.take_along_axis(cumulative, (horizon.astype(int) - 1)[..., None], axis=-1)[..., 0]
-    if extend:
-        payback = _extend(terms, payback, np.asarray(last), horizon)
-    return Flow(
-        payback_months=_without_capex(capex, first, payback),
-        discounted_payback_months=_without_capex(capex, first, discounted_payback),
-        npv_usd=npv,
-        peak_month=peak + 1,
-        peak_usd=np.take_along_axis(within, peak[..., None], axis=-1)[..., 0],
-        final_usd=last,
-        first_saving_usd=first,
-    )
+    return Flow(terms, extend)
 
 
 def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Array:
@@ -383,9 +439,9 @@ def schedule(terms: FlowTerms) -> Schedule:
 def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
     """Yearly internal rate of return of monthly flows (flow 0 is now), or None where there is none.
 
-    Bisection on the monthly rate in (-99 %, +1000 %) of NPV(i) = sum f_k (1+i)^-k; the yearly rate is (1+i)^12 - 1.
-    None when the first flow is not an outlay (nothing was invested), none is positive, or the sign of the NPV does not
-    change in the range.
+    Bisection on the monthly rate, between -99 % a year and +1000 % a month, of NPV(i) = sum f_k (1+i)^-k; the yearly
+    rate is (1+i)^12 - 1. None when the first flow is not an outlay (nothing was invested), none is positive, or the
+    sign of the NPV does not change in the range.
     """
     flows = np.asarray(flows_usd, dtype=float)
     moving = flows[flows != 0]
@@ -398,7 +454,7 @@ def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
         exponent = -k * np.log1p(rate)
         return float((flows * np.exp(exponent - exponent.max())).sum())
 
-    low, high = -0.99, 10.0
+    low, high = 0.01 ** (1.0 / MONTHS_PER_YEAR) - 1.0, 10.0
     if value(low) * value(high) > 0:
         return None
     rising = value(low) < 0

@@ -242,6 +242,8 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
     alt_terms = replace(terms, api_usd_per_request=alt_request, licence_share=alt_share)
     served = terms.served_requests(np.zeros(1))[..., 0]
     demand = np.where(np.isinf(whole), served, whole)
+    overflow = demand - served
+    overflow = np.where(overflow <= 1e-9 * demand, 0.0, overflow)  # rounding is no demand that is left over
     licence = np.where(a["licence_share"] > 0, fee * served, 0.0)  # an unpriced API leaves the rest known
     opex = own.opex_usd_per_month + licence
     month = opex + own.depreciation_usd_per_month
@@ -255,7 +257,7 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
         capacity_requests_per_month=capacity * rented_share,
         demand_requests_per_month=demand,
         served_requests_per_month=served,
-        overflow_requests_per_month=np.maximum(demand - served, 0.0),
+        overflow_requests_per_month=overflow,
         tokens_per_request=own_tokens,
         baseline_usd_per_request=base_request,
         alternative_usd_per_request=alt_request,

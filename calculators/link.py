@@ -100,6 +100,8 @@ def _pin_bounds(name: str) -> tuple[float, float, bool] | None:
         return 0.0, 1e13, True
     if name == "system_count":  # what 'auto' chose
         return 0.0, 10_000.0, False
+    if name in ("payback_p10_days", "payback_p90_days"):  # at most the 600 months after which a payback is 'never'
+        return 0.0, 20_000.0, False
     field = name
     for prefix in ("baseline_", "alternative_", "batch_"):
         field = field.removeprefix(prefix)

@@ -23,7 +23,7 @@ from calculators.scenario import SPECS, VERSION, Scenario
 from calculators.texts import Language
 from calculators.uncertainty import Uncertainty, summarise
 from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
-from calculators.verdict import payback_of, reason_text, verdict
+from calculators.verdict import Band, payback_of, reason_text, verdict
 
 UNITS_BY_SUFFIX: Final = (
     ("_usd_per_month", "USD/month"),
@@ -57,6 +57,9 @@ UNITS_BY_SUFFIX: Final = (
 COUNT_PIN: Final = "system_count"
 """Name under which a link carries the number of machines that 'auto' chose."""
 
+BAND_PINS: Final = ("payback_p10_days", "payback_p90_days")
+"""Names under which a link carries the likely range of the payback; no second one means 'to never'."""
+
 NO_UNCERTAINTY: Final = MappingProxyType({"payback_days": None, "probability_pays_back": None, "tornado": None})
 """What the JSON says where there is no payback."""
 
@@ -85,9 +88,9 @@ class Report:
     alternative_days: float | None
     alternative_reason: str
     release: str
-    link: str
     auto: bool
     catalog: Catalog = field(repr=False, compare=False)
+    pins: Mapping[str, float | str] = field(default_factory=dict)
 
     @property
     def inputs(self) -> Inputs:
@@ -104,6 +107,20 @@ class Report:
         """Draws, probabilities and tornado; None where there is no payback to be unsure of."""
         return None if self.status is None else summarise(self.resolved, self.result, self.catalog)
 
+    @cached_property
+    def link(self) -> str:
+        """Query string of the full link: every field, and the figures that the result rested on."""
+        return encode(self.scenario, self.release, _pins_of(self))
+
+    @property
+    def band(self) -> Band | None:
+        """Likely range of the payback: the link's, as long as its figures hold, else today's."""
+        low = self.pins.get(BAND_PINS[0])
+        if isinstance(low, float):
+            high = self.pins.get(BAND_PINS[1])
+            return Band(low, high if isinstance(high, float) else math.inf)
+        return None if self.uncertainty is None else self.uncertainty.band()
+
     def sentences(self, language: Language = "en") -> tuple[str, ...]:
         """The verdict in a language, with the likely range of the payback and the two inputs it hangs on."""
         unsure = self.uncertainty
@@ -113,7 +130,7 @@ class Report:
             self.even,
             language,
             auto=self.auto,
-            band=None if unsure is None else unsure.band(),
+            band=self.band,
             fragile=None if unsure is None else unsure.fragile(language),
         )
 
@@ -196,19 +213,25 @@ def build_report(
         alternative_days=told[1][1],
         alternative_reason=told[1][2],
         release=catalog.release,
-        link=encode(scenario, catalog.release, _pins(resolved, result)),
         auto=auto,
         catalog=catalog,
+        pins=dict(pins or {}),
     )
 
 
-def _pins(resolved: Resolved, result: Result) -> dict[str, float | str]:
-    pins = pins_of(resolved)
-    rate = float(result.sizing.output_tokens_per_s * np.asarray(resolved.inputs.throughput_factor))
+def _pins_of(report: Report) -> dict[str, float | str]:
+    pins = pins_of(report.resolved)
+    result, inputs = report.result, report.inputs
+    rate = float(result.sizing.output_tokens_per_s * np.asarray(inputs.throughput_factor))
     if rate > 0:
         pins[RATE_PIN] = rate
-    if resolved.scenario.system_count == "auto":
-        pins[COUNT_PIN] = float(np.asarray(resolved.inputs.system_count))
+    if report.auto:
+        pins[COUNT_PIN] = float(np.asarray(inputs.system_count))
+    band = report.band
+    if band is not None:
+        pins |= {
+            name: x for name, x in zip(BAND_PINS, (band.low_days, band.high_days), strict=True) if math.isfinite(x)
+        }
     return pins
 
 
@@ -327,6 +350,8 @@ def to_json(report: Report) -> dict[str, Any]:
         return number(float(total) / count) if count > 0 else None
 
     def offer_json(offer: Any, usd: Any, usd_per_request: Any, tokens: float) -> dict[str, Any]:
+        if not counted:
+            usd = math.nan
         entry = {
             "offer": offer.id if offer else None,
             "usd_per_month": number(usd),
@@ -339,6 +364,8 @@ def to_json(report: Report) -> dict[str, Any]:
         return entry
 
     tokens_per_request = float(np.asarray(i.input_tokens)) + float(np.asarray(i.output_tokens))
+    # 'fill' has as much demand as the machines serve: nothing is known of it where nothing is known of them
+    counted = known or i.demand != "fill"
     even = report.even
     self_host: dict[str, Any] = {
         "capex_usd": number(r.ownership.capex_usd),
@@ -388,7 +415,7 @@ def to_json(report: Report) -> dict[str, Any]:
             "tokens_per_month": when(r.served_tokens_per_month),
             "output_tokens_per_month": when(served * mean_out),
             "utilization": when(r.used_share_of_capacity),
-            "overflow_tokens_per_month": number(r.overflow_requests_per_month * r.tokens_per_request),
+            "overflow_tokens_per_month": when(r.overflow_requests_per_month * r.tokens_per_request, counted),
             "system_count": number(i.system_count),
         },
         "serverless": {

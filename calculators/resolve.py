@@ -606,7 +606,10 @@ _PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "power_kw": ("system",),
         "rent_usd_per_accelerator_hour": ("system",),
         "output_tokens_per_s": _SIZED_BY,
-        "system_count": tuple(name for name in SPECS if name != "title"),
+        **{
+            name: tuple(field for field in SPECS if field != "title")
+            for name in ("system_count", "payback_p10_days", "payback_p90_days")
+        },
         "alternative": ("model", "alternative"),
         **{
             f"{label}_{name}": (*chosen, "input_tokens", "token_ratio")

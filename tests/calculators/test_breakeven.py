@@ -117,12 +117,11 @@ def test_each_break_even_put_back_gives_a_payback_at_the_horizon(scenario: Scena
     if even.api_usd_per_mtok is not None:
         paid = float(result.baseline_usd_per_request) / (inputs.input_tokens + inputs.output_tokens) * 1e6
         put_back(api_price_factor=even.api_usd_per_mtok / paid)
-    if even.reachable and even.tokens_per_month is not None and scenario.profile == "flat":
-        served = even.tokens_per_month / tokens
-        share = float(result.terms.rented_share)
-        # a machine that is there for part of the hours leaves the rest of a flat demand to the API
-        put_back(demand="requests", demand_amount=served / share, migratable_share=1.0)
-        assert even.utilization == pytest.approx(served / float(result.capacity_requests_per_month))
+    if even.reachable and even.tokens_per_month is not None:
+        volume: dict[str, Any] = {"demand": "requests", "demand_amount": even.tokens_per_month / tokens}
+        put_back(**volume, migratable_share=1.0)
+        again = evaluate(dataclasses.replace(inputs, **volume, migratable_share=1.0))
+        assert even.utilization == pytest.approx(float(again.used_share_of_capacity))
 
 
 @settings(deadline=None, max_examples=40)

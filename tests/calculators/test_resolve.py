@@ -236,5 +236,6 @@ def test_pins_of_another_machine_or_offer_no_longer_apply() -> None:
     offer = live_pins(pins, linked, Scenario(baseline="anthropic/claude-opus-5"))
     assert not any(name == f"baseline_{price}" for name in offer for price in PRICE_FIELDS)
     assert "hardware_usd" in offer
-    # money that rests on nothing that changed stays
-    assert live_pins(pins, linked, Scenario(utilization=0.2)) == pins
+    # money that rests on nothing that changed stays; the likely range of the payback rests on everything
+    figures = {name: value for name, value in pins.items() if not name.startswith("payback_")}
+    assert live_pins(pins, linked, Scenario(utilization=0.2)) == figures
