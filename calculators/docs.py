@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from calculators.calibrate import report
+from calculators.calibration import load_calibration
 from calculators.numbers import plain
 from calculators.scenario import GROUPS, SPECS, VERSION, FieldSpec
 
@@ -42,7 +44,7 @@ def fields_table() -> str:
 
 def made(text: str) -> str:
     """The README's text with every made part put anew between its markers."""
-    parts = {"fields": fields_table()}
+    parts = {"fields": fields_table(), "accuracy": report(load_calibration())}
     for name, part in parts.items():
         pattern = re.compile(rf"(<!-- made: {name} -->\n).*?(\n<!-- end: {name} -->)", re.DOTALL)
         text = pattern.sub(lambda found, part=part: f"{found[1]}{part}{found[2]}", text)  # type: ignore[misc]
