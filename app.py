@@ -6,7 +6,8 @@ import streamlit as st
 
 from app_pages import _inputs as inputs
 from app_pages._sockets import send_at_once
-from calculators.catalog import CatalogError, load_catalog
+from calculators.calibration import load_calibration
+from calculators.catalog import load_catalog
 from calculators.texts import text
 
 HERE = Path(__file__).parent
@@ -37,7 +38,8 @@ def _login() -> None:
 _login()
 try:
     catalog = load_catalog()
-except CatalogError as error:
+    load_calibration()
+except ValueError as error:
     if not st.context.headers:  # the health check has no browser: it must fail
         raise
     st.error(f"The app cannot start: {error}")

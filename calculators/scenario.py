@@ -818,11 +818,12 @@ def _limit(value: float) -> str:
 def _message(name: str, value: object, kind: str) -> str:
     """One sentence that names field, value and bound."""
     spec = SPECS.get(name)
-    shown = f"'{value}'" if isinstance(value, str) else f"{value}"
+    shown = f"'{' '.join(value.split())}'" if isinstance(value, str) else f"{value}"
     if len(shown) > 80:
         shown = shown[:77] + "..."
     if spec is None:
-        return f"{name[:80]} is not a field of a scenario; see the list of fields in the README."
+        unknown = " ".join(name.split())[:80]  # any text: the message stays one line
+        return f"{unknown} is not a field of a scenario; see the list of fields in the README."
     if spec.options:
         return f"{name} is {shown}; it must be one of {', '.join(spec.options)}."
     if name == "profile_weights":

@@ -29,6 +29,7 @@ class Run:
     received_bytes: int
     plots: int
     errors: tuple[str, ...]
+    alerts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -95,6 +96,7 @@ class Person:
         await self._socket.send(message.SerializeToString())
         received = plots = 0
         errors: list[str] = []
+        alerts: list[str] = []
         while True:
             data = await self._socket.recv(decode=False)
             received += len(data)
@@ -109,11 +111,13 @@ class Person:
                     key = widget_id.split("-", 2)[-1]
                     self._ids[key], self._kinds[key] = widget_id, kind
                 plots += kind == "plotly_chart"
+                if kind == "alert":
+                    alerts.append(element.alert.body)
                 if kind == "exception":
                     errors.append(element.exception.message)
             if answer.HasField("script_finished") and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 break
-        return Run(time.perf_counter() - start, received, plots, tuple(errors))
+        return Run(time.perf_counter() - start, received, plots, tuple(errors), tuple(alerts))
 
 
 def new_route(url: str) -> str:

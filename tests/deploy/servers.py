@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,8 +93,12 @@ def start_streamlit(
     script: str = "app.py",
     port: int | None = None,
     options: Mapping[str, str] | None = None,
+    before: Callable[[], None] | None = None,
 ) -> Streamlit:
-    """Start one process of the app as the container does, and run the script once."""
+    """Start one process of the app as the container does; ``before`` takes rights away from it first.
+
+    A process without rights may not be able to write its log either, so it has none.
+    """
     port = port or free_port()
     settings = {
         "STREAMLIT_SERVER_ADDRESS": "127.0.0.1",
@@ -111,8 +115,9 @@ def start_streamlit(
             cwd=root,
             env={**os.environ, **settings},
             stdin=subprocess.DEVNULL,
-            stdout=out,
+            stdout=out if before is None else subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
+            preexec_fn=before,
         )
     server = Streamlit(port, process, log)
     try:
