@@ -1,1 +1,1 @@
-"""Self-hosting economics: sizing, prices, money and risk of running an open-weight model. Pure: no Streamlit, no plotly."""
+"""Self-hosting economics of open-weight models: sizing, prices, money, risk. No Streamlit, no plotly."""

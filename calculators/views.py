@@ -217,7 +217,22 @@ def option_of(
 def _unknown(system_id: str, catalog: Catalog, why: str) -> Option:
     system = catalog.systems[system_id]
     return Option(
-        system_id, system.name, system.accelerators, 0, False, "none", *[None] * 5, None, None, None, None, why
+        id=system_id,
+        name=system.name,
+        accelerators=system.accelerators,
+        system_count=0,
+        fits=False,
+        evidence="none",
+        output_tokens_per_s=None,
+        tokens_per_month=None,
+        capex_usd=None,
+        usd_per_month=None,
+        usd_per_mtok=None,
+        status=None,
+        days=None,
+        low_factor=None,
+        high_factor=None,
+        why=why,
     )
 
 
