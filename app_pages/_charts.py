@@ -134,6 +134,7 @@ def mark(fig: go.Figure, x: float, y: float, label: str, *, colour: str = INK, p
             textfont={"size": 13},
             marker={"size": 11, "color": "rgba(0,0,0,0)", "line": {"color": colour, "width": 2.5}},
             hovertemplate=f"{label}<extra></extra>",
+            showlegend=False,
             cliponaxis=False,
         )
     )
@@ -260,14 +261,18 @@ def ring(fig: go.Figure, x: float | None, y: float | None) -> None:
 
 def beyond(fig: go.Figure, start: float, end: float, label: str) -> None:
     """Grey out a region of x that cannot be reached."""
-    fig.add_vrect(
-        x0=start,
-        x1=end,
-        fillcolor=GREY,
-        line_width=0,
-        layer="below",
-        annotation={"text": label, "font": {"size": 12, "color": INK}},
-        annotation_position="bottom right",
+    fig.add_shape(
+        type="rect", x0=start, x1=end, y0=0, y1=1, yref="paper", fillcolor=GREY, line={"width": 0}, layer="below"
+    )
+    fig.add_annotation(
+        x=end,
+        y=0,
+        yref="paper",
+        text=label,
+        showarrow=False,
+        xanchor="right",
+        yanchor="bottom",
+        font={"size": 12, "color": INK},
     )
 
 

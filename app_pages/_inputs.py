@@ -242,7 +242,8 @@ class _Drawer:
             key = "unit_of." + unit.lower().replace("/", "_per_").replace("-", "_")
             shown = self.t(key) if key in catalogue() else unit
         words = field_title(name, self.language) + (f" ({shown})" if shown else "")
-        return f"{words} :blue-badge[{self.t('field.changed')}]" if name in self.changed else words
+        # a screen reader reads the label as it stands: no markdown in it
+        return f"{words} \u2022 {self.t('field.changed')}" if name in self.changed else words
 
     def help(self, name: str) -> str:
         words = [field_help(name, self.language)]

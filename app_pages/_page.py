@@ -61,6 +61,7 @@ def cards(rows: Sequence[tuple[str, str, str, str]]) -> None:
             delta_arrow="off",
             help=fmt.escape(words),
             border=True,
+            height="stretch",
         )
 
 
@@ -94,10 +95,9 @@ def table(columns: Mapping[str, Sequence[Any]], key: str, alt: str, **options: A
     st.dataframe(dict(columns), key=key, hide_index=True, alt=alt, **options)
 
 
-def notes(report: Report) -> None:
-    """What a reader should know of the figures, in a closed expander."""
-    data = to_json(report)
-    warnings = data["warnings"]
+def notes(report: Report, data: Mapping[str, Any] | None = None) -> None:
+    """What a reader should know of the figures, in a closed expander; ``data`` is its JSON where known."""
+    warnings = (to_json(report) if data is None else data)["warnings"]
     if warnings:
         with st.expander(t("page.notes", n=len(warnings)), key="notes"):
             st.markdown("\n".join(f"- {fmt.escape(w)}" for w in warnings))

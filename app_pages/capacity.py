@@ -195,5 +195,5 @@ with st.grid(2, min_column_width=400) as grid:
         first_token()
 if known:
     by_utilization()
-page.notes(report)
+page.notes(report, data)
 page.sources(report, language)

@@ -110,11 +110,10 @@ def machines() -> None:
         return
     fig = charts.figure(t("col.systems"), t("axis.usd_per_month"))
     x = curve.system_counts
-    charts.line(fig, x, curve.total_usd_per_month, charts.INK, t("costs.total"), position="top right", at=len(x) // 3)
-    charts.line(fig, x, curve.own_usd_per_month, charts.OWN, t("chart.own"), at=-1, position="top left")
-    charts.line(
-        fig, x, curve.overflow_usd_per_month, charts.API, t("costs.rest_at_api"), at=len(x) // 4, position="bottom left"
-    )
+    charts.line(fig, x, curve.total_usd_per_month, charts.INK, t("costs.total"), at=None)
+    charts.line(fig, x, curve.own_usd_per_month, charts.OWN, t("chart.own"), at=None)
+    charts.line(fig, x, curve.overflow_usd_per_month, charts.API, t("costs.rest_at_api"), at=None)
+    charts.legend(fig)
     least = float(curve.total_usd_per_month[curve.best])
     charts.mark(fig, float(curve.best_count), least, t("costs.least", n=curve.best_count), position="bottom center")
     title = t("costs.hybrid_title", n=curve.best_count, usd=fmt.usd(least, language))
@@ -180,5 +179,5 @@ with st.grid(2, min_column_width=400) as grid:
 lines()
 by_kind()
 schedule()
-page.notes(report)
+page.notes(report, data)
 page.sources(report, language)

@@ -126,8 +126,9 @@ def first_visit() -> None:
     """Three questions for those who come without a scenario; the answer stands above them already."""
     with st.container(horizontal=True, vertical_alignment="center", key="first_visit"):
         st.markdown(t("guide.hint"), width="content")
-        with st.popover(t("guide.start")):
-            inputs.guide(state)
+        with st.popover(t("guide.start"), key="guide", on_change="rerun") as box:
+            if box.open:
+                inputs.guide(state)
         inputs.button(t("guide.dismiss"), inputs.dismiss_guide, "_dismiss_guide", type="tertiary")
 
 
@@ -144,5 +145,5 @@ with st.grid(2, min_column_width=400) as grid:
         with grid.cell():
             cost_curve(curve)
 page.share_and_downloads(report, language)
-page.notes(report)
+page.notes(report, data)
 page.sources(report, language)

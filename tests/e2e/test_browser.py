@@ -1,0 +1,226 @@
+"""What only a browser shows: the address bar, history, links, downloads, keyboard, widths, names for screen readers."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from calculators import link
+from calculators.catalog import load_catalog
+from calculators.report import build_report
+from calculators.scenario import Scenario
+from calculators.texts import Language
+from tests.e2e.conftest import Visitor
+
+pytestmark = pytest.mark.e2e
+
+Visit = Callable[..., Visitor]
+CHARTS = {"": 2, "capacity": 4, "machines": 1, "costs": 1}
+PAGES = ("", "capacity", "machines", "costs", "risk", "claims", "usage", "evidence", "compare")
+
+
+def answer(scenario: Scenario, language: Language = "en") -> str:
+    """What the page's heading must say."""
+    return build_report(scenario, load_catalog()).sentences(language)[0]
+
+
+def parameters(address: str) -> dict[str, str]:
+    return {name: values[-1] for name, values in parse_qs(urlsplit(address).query, keep_blank_values=True).items()}
+
+
+def test_utilization_by_keyboard_moves_the_verdict_and_the_link_shows_the_same_elsewhere(visit: Visit) -> None:
+    first = visit()
+    first.open(charts=2)
+    entries = first.history
+    slider = first.page.get_by_role("slider", name="Utilization")
+    slider.focus()
+    for _ in range(13):  # 0.75 -> 0.62, a hundredth a key
+        first.page.keyboard.press("ArrowLeft")
+    expect(slider).to_have_value("0.62")
+    after = answer(Scenario(utilization=0.62))
+    first.expect_verdict(after)
+    assert parameters(first.page.url) == {"utilization": "0.62"}
+    assert first.history == entries
+
+    first.page.get_by_role("button", name="Share").click()
+    shared = first.page.get_by_test_id("stCode").inner_text().replace("\n", "")
+    assert shared.startswith(f"{first.url}/?v=1&release=")
+    for address in (first.page.url, shared):
+        second = visit()
+        second.page.goto(address)
+        second.expect_verdict(after)
+        second.expect_figures(first.figures)
+        assert second.page.get_by_text("could not be used").count() == 0
+
+
+def test_a_complete_link_adds_nothing_to_the_history(visit: Visit) -> None:
+    report = build_report(Scenario(system="mi355x-8", max_tpot_ms=None), load_catalog())
+    visitor = visit()
+    visitor.open(f"?{report.link}")
+    visitor.expect_verdict(report.sentences()[0])
+    # about:blank and the page
+    assert visitor.history == 2
+    assert link.parse(visitor.page.url).scenario == report.scenario
+
+
+def test_three_changes_leave_the_history_alone_and_a_preset_adds_one_entry(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open()
+    page, entries = visitor.page, visitor.history
+    for count in (2, 3, 4):
+        box = page.get_by_role("textbox", name="Number of machines")
+        box.fill(str(count))
+        box.press("Enter")
+        visitor.expect_verdict(answer(Scenario(system_count=count)))
+    before = answer(Scenario(system_count=4))
+    assert visitor.history == entries
+    address = page.url
+
+    page.get_by_role("button", name="Take a known workload").click()
+    page.get_by_role("button", name="Chat", exact=True).click()
+    mix = load_catalog().presets["chat"]
+    fields = ("input_tokens", "output_tokens", "cached_share", "accepted_tokens_per_step")
+    chat = Scenario(system_count=4, **{name: getattr(mix, name) for name in fields})
+    visitor.expect_verdict(answer(chat))
+    assert visitor.history == entries + 1
+    assert link.parse(page.url).scenario == chat
+
+    page.go_back()
+    visitor.expect_verdict(before)
+    assert page.url == address
+    page.go_forward()
+    visitor.expect_verdict(answer(chat))
+
+
+def test_downloads_hold_what_the_page_shows(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open("?utilization=0.6")
+    report = build_report(Scenario(utilization=0.6), load_catalog())
+
+    def fetch(name: str) -> bytes:
+        with visitor.page.expect_download() as waiting:
+            visitor.page.get_by_role("button", name=name).click()
+        return waiting.value.path().read_bytes()
+
+    rows = list(csv.DictReader(io.StringIO(fetch("All as CSV").decode("utf-8-sig"), newline="")))
+    values = {(row["section"], row["name"]): row["value"] for row in rows}
+    assert float(values["results", "payback.days"]) == report.days
+    assert values["scenario", "utilization"] == "0.6"
+    months = list(csv.reader(io.StringIO(fetch("Cash flow as CSV").decode("utf-8-sig"), newline="")))
+    assert len(months) == 1 + 1 + report.scenario.horizon_months  # header, the start, each month
+    assert fetch("Workbook").startswith(b"PK")
+    assert b"<html" in fetch("Report to print")[:400].lower()
+
+
+def test_a_link_after_the_data_moved_keeps_its_answer_until_asked(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open("?v=1&release=2026-06-01&pins=hardware_usd%3A300000")
+    then = build_report(Scenario(), load_catalog(), {"hardware_usd": 300_000.0}).sentences()[0]
+    now = build_report(Scenario(), load_catalog()).sentences()[0]
+    visitor.expect_verdict(then)
+    visitor.page.get_by_role("button", name="Use today's data").click()
+    visitor.expect_verdict(now)
+
+
+def test_pages_share_the_scenario_and_the_address_bar(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open("?utilization=0.5&hardware_usd=500k")
+    for name in ("Capacity", "Machines", "Costs", "Decision"):
+        visitor.page.get_by_role("link", name=name, exact=True).click()
+        expect(visitor.page).to_have_url(re.compile("decision|/\\?" if name == "Decision" else name.lower()))
+        visitor.settle()
+        expect(visitor.page.get_by_role("slider", name="Utilization")).to_have_value("0.5")
+        assert parameters(visitor.page.url) == {"utilization": "0.5", "hardware_usd": "500k"}
+
+
+def test_first_visit_by_keyboard_alone(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open()
+    page = visitor.page
+    start = page.get_by_role("button", name="Answer three questions")
+    for _ in range(120):
+        if start.evaluate("e => e === document.activeElement || e.contains(document.activeElement)"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    spend = page.get_by_role("textbox", name="API bill a month")
+    expect(spend).to_be_visible()
+    for _ in range(20):
+        if spend.evaluate("e => e === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.type("95k")
+    page.keyboard.press("Enter")
+    apply = page.get_by_role("button", name="Show my answer")
+    for _ in range(20):
+        if apply.evaluate("e => e === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expected = Scenario(demand="spend", demand_usd_per_month=95_000)
+    visitor.expect_verdict(answer(expected))
+    assert link.parse(page.url).scenario == expected
+
+
+def test_the_first_screen_answers_without_scrolling(visit: Visit) -> None:
+    visitor = visit(1440, 900)
+    visitor.open(charts=2)
+    for thing in (
+        visitor.page.locator("h1").first,
+        *visitor.page.get_by_test_id("stMetric").all(),
+        visitor.page.get_by_test_id("stPlotlyChart").first,
+    ):
+        box = thing.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 900
+
+
+def test_the_browsers_language_is_taken_and_can_be_switched(visit: Visit) -> None:
+    visitor = visit(locale="zh-CN")
+    visitor.open()
+    visitor.expect_verdict(answer(Scenario(), "zh"))
+    visitor.page.get_by_role("radio", name="en", exact=True).or_(
+        visitor.page.get_by_role("button", name="en", exact=True)
+    ).first.click()
+    visitor.expect_verdict(answer(Scenario()))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_serious_for_axe_and_no_request_leaves(visit: Visit, page: str, scheme: str) -> None:
+    visitor = visit(scheme=scheme)
+    visitor.open(page, CHARTS.get(page, 0))
+    found = Axe().run(visitor.page).response["violations"]
+    serious = [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")]
+    assert not serious
+    assert not visitor.external
+    assert not visitor.errors
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (720, 450)], ids=["phone", "200 % zoom"])
+def test_narrow_screens_never_scroll_sideways(visit: Visit, page: str, width: int, height: int) -> None:
+    visitor = visit(width, height)
+    visitor.open(page, min(CHARTS.get(page, 0), 1))
+    assert not visitor.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    main = visitor.page.get_by_test_id("stMain")
+    assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+@pytest.mark.parametrize("page", CHARTS)
+def test_every_chart_has_a_name_and_a_table(visit: Visit, page: str) -> None:
+    visitor = visit()
+    visitor.open(page, CHARTS[page])
+    assert visitor.page.get_by_test_id("stPlotlyChart").count() <= 4
+    named = visitor.page.get_by_role("figure").all()
+    assert len(named) >= CHARTS[page]
+    assert all(len(figure.get_attribute("aria-label") or "") > 40 for figure in named[: CHARTS[page]])
+    if page != "machines":  # its table stands open below the chart
+        twin = visitor.page.get_by_text("The same as a table").first
+        twin.click()
+        expect(visitor.page.get_by_test_id("stDataFrame").first).to_be_visible()
