@@ -94,3 +94,11 @@ def test_kubernetes_mounts_the_template_under_the_name_that_the_image_reads() ->
     assert generated["files"] == ["default.conf.template=nginx.conf.template"]
     (site,) = [v for v in _pod()["volumes"] if v["name"] == "site"]
     assert site["configMap"]["name"] == generated["name"]
+
+
+def test_the_licence_of_each_dependency_is_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = re.findall(r"^\| ([\w.-]+) \| [\w.]+ \| [^|]+ \|$", (ROOT / "SECURITY.md").read_text(), flags=re.MULTILINE)
+    for requirement in project["dependencies"]:
+        name = re.split(r"[<>=!~\[ ]", requirement)[0]
+        assert name.lower() in {package.lower() for package in listed}
