@@ -13,9 +13,10 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from calculators.cashflow import NEVER_MONTHS
 from calculators.evaluate import Inputs, Result, evaluate
 from calculators.resolve import PRICE_FIELDS, Resolved
-from calculators.scenario import AMOUNT_OF, SPECS, Scenario
+from calculators.scenario import AMOUNT_OF, SPECS, Scenario, from_values
 from calculators.serverless import PriceNow
 from calculators.texts import Language, text
 from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
@@ -25,7 +26,9 @@ Target = Literal["payback", "npv", "saving"]
 Outcome = Literal["value", "any", "none"]
 
 _POINTS: Final = 33
-_ROUNDS: Final = 10
+_ROUNDS: Final = 26
+_LATEST_MONTHS: Final = NEVER_MONTHS - 1e-6
+"""A payback of 50 years and more is 'never', so no later one can be a target."""
 _MOST_PRICE_FACTOR: Final = 100.0
 _MOST_THROUGHPUT_FACTOR: Final = 100.0
 
@@ -270,7 +273,7 @@ def _solve(
     """For each question: outcome, the first value where the gap changes its sign, and whether it rises there.
 
     Each round evaluates 33 points of every open question at once and keeps the first interval with a change of sign,
-    until inverse interpolation is settled there. Ten rounds leave 1e-15 of the range.
+    until inverse interpolation is settled there. Usually three rounds do; more are for values tiny against their range.
     """
     answers: list[tuple[Outcome, float, bool]] = [("none", math.nan, True)] * len(questions)
     bounds = [(q.low, q.high) for q in questions]
@@ -315,12 +318,13 @@ def conditions(
         result: its evaluation; its sizing is reused, as no question changes the operating point.
         target: 'payback' in ``target_days``, or 'npv' = 0. Without any capex 'payback' becomes 'saving': the monthly
             saving is 0, since such a purchase has nothing to pay back.
-        target_days: None takes the scenario's target_payback_days.
+        target_days: None takes the scenario's target_payback_days; at most 50 years, as a later payback is 'never'.
 
     Returns:
         One row a question; none where no throughput or no price is known.
     """
-    days = resolved.scenario.target_payback_days if target_days is None else target_days
+    wanted = resolved.scenario.target_payback_days if target_days is None else target_days
+    days = min(wanted, _LATEST_MONTHS * DAYS_PER_MONTH)
     sizing = result.sizing
     if target == "payback" and float(result.ownership.capex_usd) == 0:
         target = "saving"
@@ -375,7 +379,8 @@ def put_back(scenario: Scenario, condition: Condition) -> Scenario | None:
     """The scenario with a condition's value in place; None where no scenario field can hold it."""
     if not condition.change:
         return None
-    return Scenario.model_validate({**scenario.model_dump(), **condition.change})
+    there, problems = from_values({**scenario.model_dump(), **condition.change})
+    return None if problems else there
 
 
 def frontier(inputs: Inputs, result: Result, *, points: int = 25) -> Frontier:

@@ -196,6 +196,25 @@ def test_a_price_above_a_tier_is_the_price_in_force(catalog: Catalog) -> None:
     assert price.change["input_usd_per_mtok"] == pytest.approx(tier.input_usd_per_mtok * price.value / price.now)
 
 
+def test_a_target_beyond_fifty_years_is_fifty_years(catalog: Catalog) -> None:
+    scenario = Scenario(target_payback_days=36_500.0)
+    report = build_report(scenario, catalog)
+    found = conditions(report.resolved, report.result)
+    # 600 months of 365/12 days; later is 'never'
+    assert found.target_days == pytest.approx(18_250)
+    there = put_back(scenario, row(found, "staff_fte"))
+    assert there is not None
+    assert build_report(there, catalog).days == pytest.approx(18_250, rel=1e-3)
+
+
+def test_a_value_outside_a_fields_bounds_opens_nothing(catalog: Catalog) -> None:
+    # an API price of 1,000 USD and more per million is no value of the field
+    report = build_report(Scenario(hardware_usd=300_000_000.0), catalog)
+    price = row(conditions(report.resolved, report.result), "api_price_factor")
+    assert price.outcome == "none" or put_back(report.scenario, price) is None
+    assert put_back(report.scenario, dataclasses.replace(price, change={"hardware_usd": -1.0})) is None
+
+
 def test_nothing_to_solve_where_nothing_is_known(catalog: Catalog) -> None:
     report = build_report(Scenario(system="hgx-h200-8"), catalog)
     assert conditions(report.resolved, report.result).rows == ()
