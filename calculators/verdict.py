@@ -135,7 +135,7 @@ def reason_text(
     if status == "immediate":
         return text("verdict.immediate", language, saving=money(saving), bill=money(bill), **common)
     if status in ("pays_back", "beyond_horizon"):
-        told = "" if band is None else _band_text(band, language)
+        told = "" if band is None else _band_text(band, days or 0.0, language)
         if status == "pays_back":
             return text(
                 "verdict.pays_back",
@@ -186,15 +186,17 @@ def _limit_text(resolved: Resolved, language: Language) -> str:
     return text("verdict.and", language).join(parts)
 
 
-def _band_text(band: Band, language: Language) -> str:
+def _band_text(band: Band, days: float, language: Language) -> str:
+    """The likely range in words. Ranges are lopsided, so the payback at the typical values may lie outside of it."""
     if math.isinf(band.low_days):
         return ""
+    outside = "" if band.low_days <= days <= band.high_days else "_outside"
     low = duration_text(band.low_days, language)
     if math.isinf(band.high_days):
-        return text("verdict.band_open", language, low=low)
+        return text(f"verdict.band{outside}_open", language, low=low)
     if band.high_days < 730:  # both in days: the unit once
         low = f"{band.low_days:,.0f}"
-    return text("verdict.band", language, low=low, high=duration_text(band.high_days, language))
+    return text(f"verdict.band{outside}", language, low=low, high=duration_text(band.high_days, language))
 
 
 def verdict(
