@@ -65,6 +65,8 @@ def band(days: Mapping[str, float | None] | None, language: Language) -> str:
     if days is None:
         return unknown(language)
     low, high = (days_or_never(float("inf") if days[p] is None else float(days[p]), language) for p in ("p10", "p90"))
+    if low == high:
+        return text("metric.band_one", language, value=low)
     return text("metric.band", language, low=low, high=high)
 
 

@@ -104,7 +104,7 @@ def cost_curve(curve: views.CostCurve) -> None:
     if curve.alternative_usd is not None and report.resolved.alternative is not None:
         lines.append((curve.alternative_usd, charts.ALTERNATIVE, report.resolved.alternative.id))
     charts.fan(fig, curve.api_tokens, lines)
-    charts.line(fig, curve.own_tokens, curve.own_usd, charts.OWN, t("chart.own"), position="top left")
+    charts.line(fig, curve.own_tokens, curve.own_usd, charts.OWN, t("chart.own"), at=0, position="top right")
     if curve.break_even_tokens is not None and curve.break_even_usd is not None:
         label = t("chart.break_even", tokens=tokens(curve.break_even_tokens))
         charts.mark(fig, curve.break_even_tokens, curve.break_even_usd, label, position="bottom right")

@@ -1,0 +1,97 @@
+"""What pages show beside the report agrees with the report."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from calculators import views
+from calculators.catalog import load_catalog
+from calculators.report import build_report
+from calculators.resolve import resolve
+from calculators.scenario import Scenario
+
+CATALOG = load_catalog()
+
+
+def report(**values: object) -> views.Report:
+    return build_report(Scenario.model_validate(values), CATALOG)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"acquisition": "loan"}, {"acquisition": "rent"}, {"api_price_change_per_year": -0.2}, {"licence_share": 0.1}],
+    ids=["buy", "loan", "rent", "falling price", "licence"],
+)
+def test_lines_of_the_cost_curve_cross_at_the_break_even(values: dict[str, object]) -> None:
+    told = report(**values)
+    curve = views.cost_curve(told)
+    assert curve is not None
+    if curve.break_even_tokens is None:
+        assert told.even.tokens_per_month is None or told.even.tokens_per_month > curve.own_tokens[-1]
+        return
+    # with a demand that does not grow: running cost + capex / horizon = mean API price x volume
+    own = float(np.interp(curve.break_even_tokens, curve.own_tokens[:2], curve.own_usd[:2]))
+    api = float(np.interp(curve.break_even_tokens, curve.api_tokens, curve.api_usd))
+    assert own == pytest.approx(api, rel=1e-9)
+    assert curve.break_even_usd == pytest.approx(api, rel=1e-9)
+
+
+def test_the_staircase_adds_whole_systems() -> None:
+    curve = views.cost_curve(report(system_count=2))
+    assert curve is not None
+    assert curve.own_counts[:4].tolist() == [2, 2, 3, 3]
+    one, two = curve.own_usd[0], curve.own_usd[2]
+    assert two > one
+    assert curve.own_tokens[1] == pytest.approx(curve.capacity_tokens)
+
+
+@pytest.mark.parametrize("values", [{"system": "hgx-b200-8"}, {"system_count": 0}, {"utilization": 0}])
+def test_no_curve_where_nothing_can_be_served(values: dict[str, object]) -> None:
+    assert views.cost_curve(report(**values)) is None
+
+
+def test_machines_agree_with_their_own_reports() -> None:
+    chosen = report(utilization=0.6)
+    rows = {row.id: row for row in views.machines(chosen.scenario, CATALOG, "en", chosen)}
+    assert set(rows) == set(CATALOG.systems)
+    for system in ("hgx-b300-8", "mi355x-8", "hgx-h200-8"):
+        alone = build_report(chosen.scenario.model_copy(update={"system": system}), CATALOG)
+        assert (rows[system].status, rows[system].days) == (alone.status, alone.days)
+        assert rows[system].why == alone.reason
+    assert not rows["hgx-h200-8"].fits
+    assert rows["hgx-h200-8"].usd_per_mtok is None
+
+
+def test_what_was_typed_for_one_machine_stays_with_it() -> None:
+    chosen = report(hardware_usd=1.0)
+    rows = {row.id: row for row in views.machines(chosen.scenario, CATALOG, "en", chosen)}
+    listed = CATALOG.systems["mi355x-8"].hardware_usd
+    assert listed is not None
+    assert rows["hgx-b300-8"].capex_usd == pytest.approx(1.05)  # 1 USD and 5 % spares
+    assert rows["mi355x-8"].capex_usd == pytest.approx(listed.value * 1.05)
+
+
+def test_ways_to_own_agree_with_their_own_reports() -> None:
+    chosen = report()
+    ways = views.ways_to_own(chosen.scenario, CATALOG, "en", chosen)
+    for way in views.WAYS:
+        option = ways[way]
+        assert not isinstance(option, str)
+        alone = report(acquisition=way)
+        assert option.usd_per_month == pytest.approx(float(alone.result.usd_per_month), rel=1e-12)
+
+
+def test_standings_name_the_figure_behind_an_empty_field() -> None:
+    found = views.standings(CATALOG, "hgx-b300-8", "moonshotai/kimi-k3")
+    used = {u.name: u for u in resolve(Scenario(), CATALOG).used}
+    assert found["hardware_usd"].value == used["hardware_usd"].value
+    assert found["input_usd_per_mtok"].value == used["baseline_input_usd_per_mtok"].value
+    assert all(s.source for s in found.values())
+
+
+def test_moved_data_are_noticed_and_equal_data_are_not() -> None:
+    now = report()
+    assert not views.has_moved(now, report())
+    assert views.has_moved(build_report(Scenario(), CATALOG, {"hardware_usd": 300_000.0}), now)
+    assert views.has_moved(dataclasses.replace(now, status="never", days=None), now)
