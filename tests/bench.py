@@ -8,6 +8,7 @@ Nothing here passes or fails; budgets are printed beside what was measured.
 import argparse
 import asyncio
 import datetime as dt
+import math
 import os
 import platform
 import random
@@ -222,16 +223,19 @@ _WATCH = """() => {
     attributeFilter: ["d", "transform", "class", "style"]});
   window.__start = performance.now();
 }"""
-_QUIET = """() => window.__last > 0 && performance.now() - window.__last > 600
-  && document.querySelector("[data-test-script-state='notRunning']") !== null"""
+_QUIET = """() => {
+  const now = performance.now();
+  const idle = document.querySelector("[data-test-script-state='notRunning']") !== null;
+  return idle && (window.__last > 0 ? now - window.__last > 600 : now - window.__start > 8000);
+}"""
 
 
 def _until_still(page: Page, act: Callable[[], None]) -> float:
-    """Milliseconds from an action to the last change of the page's main part that it causes."""
+    """Milliseconds from an action to the last change of the page's main part that it causes; NaN for no change."""
     page.evaluate(_WATCH)
     act()
     page.wait_for_function(_QUIET, timeout=60_000, polling=50)
-    return float(page.evaluate("window.__last - window.__start"))
+    return float(page.evaluate("window.__last > 0 ? window.__last - window.__start : NaN"))
 
 
 def _charts(page: Page) -> int:
@@ -265,9 +269,11 @@ def _updates(page: Page, count: int) -> list[float]:
     """Visible updates: one step of a slider, until the last change on the page."""
     times = []
     for number in range(count + 2):
-        slider = page.locator(f".st-key-{INPUT} [role='slider']").first
+        slider = page.locator(f".st-key-{INPUT} :is([role='slider'], input[type='range'])").first
         slider.focus()
         times.append(_until_still(page, partial(page.keyboard.press, "ArrowLeft" if number % 2 else "ArrowRight")))
+        if math.isnan(times[-1]):
+            return []  # nothing on this page hangs on the input
     return times[2:]
 
 
@@ -353,6 +359,8 @@ def _app_visits(chromium: Browser, url: str, through: str, reference: tuple[floa
         ),
     ]
     for name, (charts, times) in updates.items():
+        if not times:
+            continue
         p95 = _percentile(times, 0.95)
         rows.append(
             Row(
