@@ -11,7 +11,7 @@ from app_pages import _charts as charts
 from app_pages import _format as fmt
 from app_pages import _inputs as inputs
 from calculators.report import Report, cost_lines, to_json
-from calculators.texts import Language, text
+from calculators.texts import Language, text, translated
 
 
 def t(key: str, /, **places: object) -> str:
@@ -97,7 +97,8 @@ def table(columns: Mapping[str, Sequence[Any]], key: str, alt: str, **options: A
 
 def notes(report: Report, data: Mapping[str, Any] | None = None) -> None:
     """What a reader should know of the figures, in a closed expander; ``data`` is its JSON where known."""
-    warnings = (to_json(report) if data is None else data)["warnings"]
+    language = inputs.current().language
+    warnings = [translated(w, language) for w in (to_json(report) if data is None else data)["warnings"]]
     if warnings:
         with st.expander(t("page.notes", n=len(warnings)), key="notes"):
             st.markdown("\n".join(f"- {fmt.escape(w)}" for w in warnings))

@@ -396,7 +396,7 @@ def what_must_be_true(payback: Conditions, npv: Conditions) -> None:
 
 unsure = report.uncertainty
 if unsure is None:
-    st.info(fmt.escape(t("risk.none", reason=report.reason)))
+    st.info(fmt.escape(t("risk.none", reason=report.sentences(language)[0])))
 else:
     answer(unsure)
     left, right = st.columns(2)

@@ -15,6 +15,7 @@ from calculators.records import Figure, Model, Offer, System
 from calculators.scenario import AMOUNT_OF, SPECS, Problem, Scenario
 from calculators.serverless import PriceNow, effective_price, price_in_force, price_warnings, with_overrides
 from calculators.sizing import sizing_inputs
+from calculators.texts import said
 
 CATALOGUE_FIELDS = (
     "hardware_usd",
@@ -370,7 +371,7 @@ def _offers(
             if price is not None and offer is not None:
                 used += [_price_line(label, name, price, offer, _paid_input(label, scenario)) for name in PRICE_FIELDS]
     if scenario.batch_share > 0 and base_batch is None:
-        warnings.append(f"{baseline.id} lists no batch price: the batch share pays the standard price.")
+        warnings.append(said("warning.no_batch", offer=baseline.id))
     return _Offers(baseline, alternative, base_price, base_batch, alt_price, alt_batch, tuple(used), tuple(warnings))
 
 
@@ -398,9 +399,10 @@ def _offer_lines(
 ) -> tuple[list[Used], list[str]]:
     """The four prices of an offer with their source, and what a reader should know of them."""
     if offer is None:
-        return [], [f"No serverless offer of {model.name} is known, so there is no comparison with one."]
+        return [], [said("warning.no_offer", model=model.name)]
     if price is None:
-        return [], [f"{label} {offer.id} has no known price on {day}: it is 'unpriced' and enters no total."]
+        side = said("part.baseline") if label == "baseline" else said("part.alternative")
+        return [], [said("warning.unpriced", label=side, offer=offer.id, day=day)]
     used = []
     for name in PRICE_FIELDS:
         line = _price_line(label, name, price, offer, _paid_input(label, scenario))
@@ -420,22 +422,17 @@ def _week(scenario: Scenario, catalog: Catalog) -> tuple[tuple[float, ...], list
         return profile.weights, []
     if scenario.profile_weights:
         return decode_weights(scenario.profile_weights), []
-    return FLAT, ["The hours of the week are 'imported', but none were imported: a flat week is used."]
+    return FLAT, [said("warning.no_hours")]
 
 
 def _workload_warnings(scenario: Scenario, model: Model) -> list[str]:
-    warnings = []
+    warnings: list[str] = []
     length = scenario.input_tokens + scenario.output_tokens
     if length > model.max_context_tokens:
-        warnings.append(
-            f"A request of {length:,} tokens is longer than the {model.max_context_tokens:,} tokens that "
-            f"{model.name} takes."
-        )
+        limit = f"{model.max_context_tokens:,}"
+        warnings.append(said("warning.too_long", length=f"{length:,}", limit=limit, model=model.name))
     if scenario.cached_share > 0 and scenario.serving_cached_share is None:
-        warnings.append(
-            "Own machines are assumed to find the same share of the input in their cache as the API bills as cached; "
-            "set 'Prefix reuse on own machines' if they do not."
-        )
+        warnings.append(said("warning.same_reuse"))
     return warnings
 
 

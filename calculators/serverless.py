@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calculators.records import Offer, OfferPrice
+from calculators.texts import field_words, said
 from calculators.units import HOURS_PER_WEEK, TOKENS_PER_MTOK
 
 Number: TypeAlias = float | NDArray[np.float64]
@@ -275,7 +276,7 @@ def effective_price(
     shares = [_window_share(hours, hour_weights) for hours, _ in windows]
     mean = _mean([base, *(price for _, price in windows)], [1.0 - sum(shares), *shares])
     text = ", ".join(f"{hours} UTC" for hours, _ in windows)
-    warning = f"{offer.id}: the price differs by time of day ({text}); the mean over the hours of the demand is used."
+    warning = said("warning.time_of_day", offer=offer.id, hours=text)
     return replace(mean, warnings=(*mean.warnings, warning))
 
 
@@ -505,23 +506,20 @@ def price_warnings(price: PriceNow, today: dt.date, stale_after_days: int = STAL
     """Sentences on what is doubtful about a price: its own flags, its age, and values outside the plausible bounds."""
     found = list(price.warnings)
     if price.cached_is_missing:
-        found.append(f"{price.offer_id}: no cached-input price is listed, so cached tokens are charged in full.")
+        found.append(said("warning.no_cached_price", offer=price.offer_id))
     if price.is_free:
-        found.append(f"{price.offer_id}: this is a free tier; a break-even against a price of 0 means nothing.")
+        found.append(said("warning.free_tier", offer=price.offer_id))
     if price.checked is not None and (age := (today - price.checked).days) > stale_after_days:
-        found.append(
-            f"{price.offer_id}: the price was last checked on {price.checked.isoformat()}, {age} days ago "
-            f"(more than {stale_after_days}); check it before you rely on it."
-        )
+        day = price.checked.isoformat()
+        found.append(said("warning.old_price", offer=price.offer_id, day=day, age=age, limit=stale_after_days))
     low, high = PRICE_BOUNDS_USD_PER_MTOK
     for step in (price, *price.tiers):
         for kind in PRICE_KINDS:
             value = np.asarray(getattr(step, f"{kind}_usd_per_mtok"))
             if np.any((value != 0) & ((value < low) | (value > high))):
-                found.append(
-                    f"{price.offer_id}: the {kind.replace('_', ' ')} price is outside {low:g} to {high:g} USD "
-                    "per million tokens; check its unit."
-                )
+                name = field_words(f"{kind}_usd_per_mtok", kind.replace("_", " "))
+                bounds = {"low": f"{low:g}", "high": f"{high:g}"}
+                found.append(said("warning.price_bounds", offer=price.offer_id, kind=name, **bounds))
     if "SUSPECT" in f"{price.confidence} {price.note}":
-        found.append(f"{price.offer_id}: the source's figure is marked SUSPECT ({price.note}).")
+        found.append(said("warning.suspect", offer=price.offer_id, note=price.note))
     return tuple(dict.fromkeys(found))

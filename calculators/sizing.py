@@ -29,6 +29,7 @@ from calculators.calibration import Calibration, load_calibration
 from calculators.measurements import HasRecords, Point, parse_rows
 from calculators.memory import Chip, KvDtype, Layout, ModelShape
 from calculators.records import System
+from calculators.texts import said
 from calculators.throughput import CompiledPlan, Constants, Operating, Plan, Pool, Workload, compile_plan, operate
 
 Array = NDArray[np.float64]
@@ -358,8 +359,11 @@ def implied_concurrency(point: Point, compiled: CompiledPlan, accepted: float) -
     decoding = rate * (point.output_tokens - 1.0) * tpot
     ttft = point.ttft_s
     if not math.isfinite(ttft):
-        ttft = float(operate(compiled, max(decoding, 1.0), point.input_tokens, point.output_tokens,
-                             point.cached_share, accepted).ttft_s)
+        ttft = float(
+            operate(
+                compiled, max(decoding, 1.0), point.input_tokens, point.output_tokens, point.cached_share, accepted
+            ).ttft_s
+        )
     return max(decoding + rate * ttft, 1.0)
 
 
@@ -555,7 +559,9 @@ def _site(
     own = [
         p
         for p in _catalog_points(key)
-        if p.model_id == measured_as and p.accelerator_id == accelerator.id and p.id not in exclude
+        if p.model_id == measured_as
+        and p.accelerator_id == accelerator.id
+        and p.id not in exclude
         and abs(_point_bits(p.precision) - (shape.routed_bits or shape.dense_bits)) < 0.2
     ]
     warnings: list[str] = list(model.warnings)
@@ -567,17 +573,14 @@ def _site(
         # least what the best calibrated machine pays.
         joined = system.accelerators > 1
         constants = calibration.best_constants() if joined else Constants.bound()
-        name = "bandwidth and latency bound" if joined else "bandwidth bound"
+        name: str = said("warning.bound_bandwidth_latency") if joined else said("warning.bound_bandwidth")
     else:
         chosen = calibration.for_model(chip.class_id, measured_as, _engine_of(own))
         constants, name = chosen.constants, chosen.name
     plan = choose_plan(shape, chip, system, kv_dtype, constants, own, calibration.accepted_by_spec)
     if math.isfinite(streaming):
         plan = unified_plan(shape, chip, system, system.accelerators)
-        warnings.append(
-            f"The weights do not fit and stream from the SSD at {streaming / 1e9:.3g} GB/s: one request at a time, "
-            "every figure is a bound."
-        )
+        warnings.append(said("warning.streaming", rate=f"{streaming / 1e9:.3g}"))
     compiled = compile_plan(shape, chip, plan, constants, kv_dtype)
     if math.isfinite(streaming):
         compiled = _streaming(compiled, shape, chip, streaming)
@@ -590,24 +593,19 @@ def _site(
         base = EVIDENCE.index("uncalibrated")
     elif few < FEW_POINTS:
         base = EVIDENCE.index("class")
-        warnings.append(
-            f"{accelerator.name} is calibrated on {few} measured point{'s' if few > 1 else ''} only; away from it the "
-            "figure is a rough guess."
-        )
+        few_key = "warning.few_points_many" if few > 1 else "warning.few_points_one"
+        warnings.append(said(few_key, chip=accelerator.name, n=few))
     elif calibration.knows_model(measured_as, chip.class_id) and not model.sized_as:
         base = EVIDENCE.index("modelled")
     else:
         base = EVIDENCE.index("class")
     if model.sized_as:
         sized = catalog.models[model.sized_as].name if model.sized_as in catalog.models else model.sized_as
-        text = f"{model.name} is sized as {sized}; what differs between the two is not modelled."
+        text = said("warning.sized_as", model=model.name, other=sized)
         if not any("sized as" in w.lower() for w in warnings):
             warnings.append(text)
     if bound_only:
-        warnings.append(
-            f"No serving measurement calibrates {accelerator.name}: the figure is a {name}, an upper limit that real "
-            "software stays below."
-        )
+        warnings.append(said("warning.uncalibrated", chip=accelerator.name, bound=name))
     decode = plan.decode.layout
     bands = calibration.bands_for(EVIDENCE)
     return Site(
@@ -716,9 +714,7 @@ def _streaming(compiled: CompiledPlan, shape: ModelShape, chip: Chip, bytes_per_
     """Weights beyond memory are read from the SSD each time: dense tensors stay resident first, then experts."""
     room = chip.usable_bytes * 0.9
     dense_resident = min(1.0, room / shape.dense_bytes)
-    routed_resident = (
-        min(1.0, max(room - shape.dense_bytes, 0.0) / shape.routed_bytes) if shape.routed_bytes else 1.0
-    )
+    routed_resident = min(1.0, max(room - shape.dense_bytes, 0.0) / shape.routed_bytes) if shape.routed_bytes else 1.0
 
     def seconds(amount: float, resident: float) -> float:
         return amount * resident / chip.bandwidth_bytes_per_s + amount * (1 - resident) / bytes_per_s
@@ -927,8 +923,10 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     evidence = np.where(has_user, EVIDENCE.index("user"), evidence)
     evidence = np.where(runs, evidence, EVIDENCE.index("none"))
     low, high = site.log_low[evidence], site.log_high[evidence]
-    hard = ((context > LONG_CONTEXT_TOKENS) | (given * (1 - cached) < SHORT_PROMPT_TOKENS)) & (evidence >= 1) & (
-        evidence != EVIDENCE.index("user")
+    hard = (
+        ((context > LONG_CONTEXT_TOKENS) | (given * (1 - cached) < SHORT_PROMPT_TOKENS))
+        & (evidence >= 1)
+        & (evidence != EVIDENCE.index("user"))
     )
     widen = np.where(hard, WIDEN_KNOWN_TO_FAIL, 1.0)
     return {
@@ -985,8 +983,14 @@ def _largest_concurrency(
             return whole if index is None else whole[index]
 
         low, which_low = _search(
-            pick(np.ones(())), pick(ceiling), pick(f_low), pick(f_high), pick(by_ttft), pick(searched),
-            excess_of, index,
+            pick(np.ones(())),
+            pick(ceiling),
+            pick(f_low),
+            pick(f_high),
+            pick(by_ttft),
+            pick(searched),
+            excess_of,
+            index,
         )
         if index is None:
             found, which = np.where(searched, low, found), np.where(searched, which_low, which)
@@ -1101,17 +1105,20 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
     context = head["input_tokens"] + head["output_tokens"]
     if not bool(first["fits"]):
         minimum = int(first["min_systems"])
-        remedy = f"it needs {minimum} of this machine" if minimum else "no number of this machine holds it"
         texts.append(
-            f"{site.model_name} does not fit {head['system_count']:.0f} x {site.system_name}: "
-            f"short by {float(first['short_by_bytes']) / 1e9:,.1f} GB; {remedy}."
+            said(
+                "warning.does_not_fit",
+                model=site.model_name,
+                count=f"{head['system_count']:.0f}",
+                machine=site.system_name,
+                short=f"{float(first['short_by_bytes']) / 1e9:,.1f}",
+                remedy=said("warning.remedy_more", n=minimum) if minimum else said("warning.remedy_none"),
+            )
         )
         return tuple(texts)
     if context > site.shape.max_context_tokens:
-        texts.append(
-            f"Input and output together are {context:,.0f} tokens; {site.model_name} accepts "
-            f"{site.shape.max_context_tokens:,d}."
-        )
+        limit = f"{site.shape.max_context_tokens:,d}"
+        texts.append(said("warning.context_limit", context=f"{context:,.0f}", model=site.model_name, limit=limit))
     if context > LONG_CONTEXT_TOKENS:
         fit = float(first["max_concurrent_sequences"])
         measured = [
@@ -1119,33 +1126,36 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
             for s in site.anchors
             if s.memory_limited and abs(math.log(context / (s.input_tokens + s.output_tokens))) < 0.5
         ]
-        held = ""
+        held: str = ""
         if measured:
             sessions = min(s.resident_tokens for s in measured) / context
-            held = f"; the measured run of this length ({measured[0].ids[-1]}) ended at {sessions:,.0f}"
+            held = said("warning.long_context_held", id=measured[0].ids[-1], sessions=f"{sessions:,.0f}")
         texts.append(
-            f"At {context:,.0f} tokens a session {fit:,.0f} sessions stay resident on the accelerators of a replica "
-            f"({site.plan.name}, {site.kv_dtype} cache){held}. Capacity at this length is limited by resident sessions "
-            "and by where the cache lives; the model of time is known to fail above 100,000 tokens, so the band is "
-            "wider."
+            said(
+                "warning.long_context",
+                context=f"{context:,.0f}",
+                fit=f"{fit:,.0f}",
+                plan=site.plan.name,
+                dtype=site.kv_dtype,
+                held=held,
+            )
         )
         if site.shape.has_mla and site.plan.decode.layout.dcp == 1:
-            texts.append("Without decode-context parallelism the cache is replicated on every tensor rank.")
+            texts.append(said("warning.replicated_cache"))
     new = head["input_tokens"] * (1 - head["serving_cached_share"])
     if new < SHORT_PROMPT_TOKENS and int(first["evidence"]) >= 1:
-        texts.append(f"Prompts of {new:,.0f} new tokens are short: their cost is known to be predicted poorly.")
+        texts.append(said("warning.short_prompts", n=f"{new:,.0f}"))
     if float(first["concurrency"]) < 1.0:
         which = str(LIMITS[int(first["limit"])])
-        unit = (
-            f"time per token is {float(first['tpot_ms']):,.0f} ms, the limit {head['max_tpot_ms']:,.0f} ms"
-            if which == "tpot"
-            else f"time to first token is {float(first['ttft_s']):,.1f} s, the limit {head['max_ttft_s']:,.1f} s"
-        )
+        is_ms, limit_ms = f"{float(first['tpot_ms']):,.0f}", f"{head['max_tpot_ms']:,.0f}"
+        is_s, limit_s = f"{float(first['ttft_s']):,.1f}", f"{head['max_ttft_s']:,.1f}"
         texts.append(
-            f"Even one request at a time misses the limit: {unit}. Raise the limit or choose a faster machine."
+            said("warning.misses_tpot", is_ms=is_ms, limit_ms=limit_ms)
+            if which == "tpot"
+            else said("warning.misses_ttft", is_s=is_s, limit_s=limit_s)
         )
     if math.isfinite(head["max_ttft_s"]):
-        texts.append("Time to first token is known to be predicted poorly; measured values often leave queueing out.")
+        texts.append(said("warning.ttft_poor"))
     return tuple(dict.fromkeys(texts))
 
 
@@ -1205,9 +1215,7 @@ CONTEXTS: Final = tuple(float(2**n) for n in range(12, 21))
 """Context lengths of the long-context view: 4,096 to 1,048,576 tokens."""
 
 
-def concurrency_by_context(
-    x: SizingInputs, contexts: Sequence[float] = CONTEXTS
-) -> tuple[ConcurrencyCurve, ...]:
+def concurrency_by_context(x: SizingInputs, contexts: Sequence[float] = CONTEXTS) -> tuple[ConcurrencyCurve, ...]:
     """Whole sessions that a replica of the site holds, with and without DCP, fp8 and bf16 cache.
 
     Args:

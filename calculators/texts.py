@@ -1,11 +1,11 @@
 """All sentences that people read, in one catalogue (texts.toml), in English and Simplified Chinese."""
 
 import tomllib
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, reduce
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 Language = Literal["en", "zh"]
 LANGUAGES: Final[Mapping[str, str]] = MappingProxyType({"en": "English", "zh": "简体中文"})
@@ -30,6 +30,72 @@ def text(key: str, language: Language = "en", /, **places: object) -> str:
     """
     template = catalogue()[key][language]
     return template.format(**places) if places else template
+
+
+class Said(str):
+    """English words that remember which text they are, so that a page can show them in another language.
+
+    It is a plain `str` to everything else: files, the command line and comparisons see the English words.
+    """
+
+    key: str
+    places: Mapping[str, object]
+
+    def __new__(cls, words: str, key: str, places: Mapping[str, object]) -> Self:
+        """The words, the key of their text, and what fills its places (again words that may be `Said`)."""
+        self = super().__new__(cls, words)
+        self.key = key
+        self.places = places
+        return self
+
+    def __reduce__(self) -> tuple[type["Said"], tuple[str, str, dict[str, object]]]:
+        """Copies and pickles remember too."""
+        return Said, (str(self), self.key, dict(self.places))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Itself: neither words nor places change."""
+        return self
+
+
+def said(key: str, /, **places: object) -> Said:
+    """An English text that `translated` can turn into another language.
+
+    Raises:
+        KeyError: the catalogue has no such key.
+    """
+    return Said(text(key, "en", **places), key, places)
+
+
+def _known(words: str, key: str) -> str:
+    return Said(words, key, {}) if key in catalogue() else words
+
+
+def field_id(name: str) -> str:
+    """The id of a scenario field; in other languages its title."""
+    return _known(name, f"field_title.{name}")
+
+
+def field_words(name: str, title: str) -> str:
+    """The English title of a scenario field as given; in other languages their title."""
+    return _known(title, f"field_title.{name}")
+
+
+def unit_words(unit: str) -> str:
+    """A unit such as 'USD/kW-month'; in other languages their word for it."""
+    return _known(unit, "unit_of." + unit.lower().replace("/", "_per_").replace("-", "_"))
+
+
+def listed(parts: Sequence[str], key: str = "list.comma") -> str:
+    """Parts in one line; ``key`` is the text that joins two, {a} and {b}."""
+    return reduce(lambda a, b: said(key, a=a, b=b), parts) if parts else ""
+
+
+def translated(words: str, language: Language) -> str:
+    """Words in a language: `Said` words by their key, all others as they are."""
+    if language == "en" or not isinstance(words, Said):
+        return str(words)
+    places = {n: translated(v, language) if isinstance(v, str) else v for n, v in words.places.items()}
+    return text(words.key, language, **places)
 
 
 def duration_text(days: float, language: Language = "en") -> str:

@@ -16,7 +16,7 @@ from calculators.numbers import money, plain, share, three_digits, tokens
 from calculators.report import Report, to_json
 from calculators.resolve import PRICE_FIELDS, Used
 from calculators.scenario import GROUPS, SPECS
-from calculators.texts import Language, catalogue, duration_text, text
+from calculators.texts import Language, catalogue, duration_text, text, translated
 from calculators.verdict import plan_text
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -477,7 +477,7 @@ def _body(report: Report, language: Language) -> Iterable[str]:
     yield _risk_table(report, w)
     if data["warnings"]:
         yield f"<h2>{escape(w('warnings'))}</h2><ul>"
-        yield "".join(f"<li>{escape(warning)}</li>" for warning in data["warnings"]) + "</ul>"
+        yield "".join(f"<li>{escape(translated(warning, language))}</li>" for warning in data["warnings"]) + "</ul>"
     yield f"<h2>{escape(w('assumptions'))}</h2>{_assumptions_table(report, w)}"
     yield f"<h2>{escape(w('sources'))}</h2>{_sources_table(report, w)}"
     if table is not None:

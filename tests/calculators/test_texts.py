@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([ROOT / "app.py", *(ROOT / "app_pages").glob("*.py"), *(ROOT / "calculators").rglob("*.py")])
 GROUPS = {key.split(".")[0] for key in catalogue()}
 KEY = re.compile(r"^([a-z_]+)\.[a-z0-9_]+$")
-CALLED = {"text", "t", "say", "words", "self"}
+CALLED = {"text", "t", "said", "say", "words", "self"}
 
 
 def places(template: str) -> set[str]:
