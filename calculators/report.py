@@ -112,6 +112,11 @@ class Report:
         """Query string of the full link: every field, and the figures that the result rested on."""
         return encode(self.scenario, self.release, _pins_of(self))
 
+    @cached_property
+    def data(self) -> Mapping[str, Any]:
+        """The report as plain JSON values (see `to_json`)."""
+        return MappingProxyType(_to_json(self))
+
     @property
     def band(self) -> Band | None:
         """Likely range of the payback: the link's, as long as its figures hold, else today's."""
@@ -327,7 +332,11 @@ def _flow_json(
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The report as the command line prints it: finite numbers, None for what is not known."""
+    """The report as the command line prints it: finite numbers, None for what is not known. Made once a report."""
+    return dict(report.data)
+
+
+def _to_json(report: Report) -> dict[str, Any]:
     r, s, i = report.result, report.result.sizing, report.inputs
     fits = bool(s.fits)
     factor = float(np.asarray(i.throughput_factor))
