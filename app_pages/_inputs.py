@@ -19,7 +19,7 @@ from calculators.numbers import money, tokens
 from calculators.report import Report, build_report
 from calculators.resolve import UnresolvedError, check_ids, live_pins
 from calculators.scenario import AMOUNT_OF, GROUPS, SPECS, Problem, Scenario
-from calculators.texts import LANGUAGES, Language, catalogue, text
+from calculators.texts import LANGUAGES, Language, catalogue, said, text, translated
 
 CHOICES = ("model", "system", "baseline", "alternative")
 """Fields whose options are ids of data/."""
@@ -79,7 +79,7 @@ def _open_link(catalog: Catalog) -> Scenario:
     pairs = [(name, value) for name in names for value in st.query_params.get_all(name)[-1:]]
     parsed = link.parse(pairs)
     twice = tuple(
-        Problem(name[:60], "", text("link.twice", "en", name=name[:60]))
+        Problem(name[:60], "", said("link.twice", name=name[:60]))
         for name in names
         if len(st.query_params.get_all(name)) > 1
     )
@@ -298,7 +298,7 @@ class _Drawer:
         """A problem with what to do about it."""
         spec = SPECS.get(problem.field)
         hint = self.t("field.share_hint") if spec is not None and spec.widget == "share" else ""
-        return f"{problem.message} {hint}".strip()
+        return f"{translated(problem.message, self.language)} {hint}".strip()
 
     def _choice(self, name: str) -> Any:
         spec = SPECS[name]
@@ -476,7 +476,7 @@ def draw(catalog: Catalog) -> State:
             if views.has_moved(report, now):
                 moved = Moved(st.session_state[_RELEASE], report, now)
     except UnresolvedError as error:
-        stopped = str(error)
+        stopped = translated(error.problem.message, drawer.language)
     state = State(
         catalog=catalog,
         scenario=scenario,

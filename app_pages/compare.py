@@ -10,7 +10,7 @@ from calculators.compare import CompareRow, Comparison
 from calculators.numbers import money, three_digits, tokens
 from calculators.report import Report
 from calculators.scenario import SPECS
-from calculators.texts import catalogue, duration_text
+from calculators.texts import catalogue, duration_text, translated
 
 t = page.t
 LINKS = 3
@@ -64,7 +64,7 @@ def rows(found: Comparison, lines: tuple[CompareRow, ...], key: str, title: str)
         return
     columns = {t("compare.what"): [name_of(r) for r in lines]}
     for i, label in enumerate(found.labels):
-        columns[label] = [
+        columns[translated(label, language)] = [
             value_of(r, r.values[i]) + (f" ({t('compare.better')})" if i in r.best else "") for r in lines
         ]
     page.table(columns, key, title)
@@ -74,8 +74,8 @@ def told(found: Comparison) -> None:
     """What could not be used of each link."""
     for side in found.sides:
         if side.problems:
-            lines = "\n".join(f"- {fmt.escape(p.message)}" for p in side.problems)
-            st.warning(f"{fmt.escape(side.label)}: {t('page.not_used')}\n\n{lines}")
+            lines = "\n".join(f"- {fmt.escape(translated(p.message, language))}" for p in side.problems)
+            st.warning(f"{fmt.escape(translated(side.label, language))}: {t('page.not_used')}\n\n{lines}")
 
 
 state = inputs.current()
@@ -92,7 +92,7 @@ else:
     try:
         found = comparing.compare([*this, *pasted], state.catalog)
     except comparing.CompareError as error:
-        st.error(fmt.escape(str(error)))
+        st.error(fmt.escape(translated(error.message, language)))
     else:
         told(found)
         rows(found, found.results, "compare_results", t("compare.results"))

@@ -15,6 +15,7 @@ from calculators.link import parse
 from calculators.report import Report, build_report, to_json, unit_of
 from calculators.resolve import UnresolvedError, check_ids
 from calculators.scenario import SPECS, Problem, Scenario
+from calculators.texts import said
 
 LEAST: Final = 2
 MOST: Final = 4
@@ -83,7 +84,11 @@ HIGHER_IS_BETTER: Final = frozenset(
 
 
 class CompareError(ValueError):
-    """Too few or too many scenarios; the message is one sentence."""
+    """Too few or too many scenarios; ``message`` is one sentence."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ def compare(items: Sequence[str | Report], catalog: Catalog, today: dt.date | No
         CompareError: fewer than two or more than four.
     """
     if not LEAST <= len(items) <= MOST:
-        raise CompareError(f"{len(items)} scenarios were given; compare {LEAST} to {MOST}.")
+        raise CompareError(said("problem.scenario_count", n=len(items), least=LEAST, most=MOST))
     sides = [_side(item, catalog, today) for item in items]
     names = _labels(sides)
     sides = [Side(name, s.scenario, s.report, s.problems) for name, s in zip(names, sides, strict=True)]
@@ -159,7 +164,7 @@ def _side(item: str | Report, catalog: Catalog, today: dt.date | None) -> Side:
 
 def _labels(sides: Sequence[Side]) -> list[str]:
     """Titles, or 'Scenario 1'; a title that occurs twice gets its number."""
-    titles = [side.scenario.title or f"Scenario {index}" for index, side in enumerate(sides, 1)]
+    titles = [side.scenario.title or said("problem.scenario_n", n=index) for index, side in enumerate(sides, 1)]
     return [f"{t} ({k})" if titles.count(t) > 1 else t for k, t in enumerate(titles, 1)]
 
 

@@ -10,7 +10,8 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from calculators.numbers import NotANumberError, parse_number, plain
-from calculators.scenario import SPECS, VERSION, Problem, Scenario, from_values
+from calculators.scenario import SPECS, VERSION, Problem, Scenario, at_least, from_values
+from calculators.texts import field_id, said
 
 EMPTY: Final = "none"
 """A word that reads as empty, where an empty text would be hard to see (a link writes just nothing)."""
@@ -84,12 +85,14 @@ def read_values(pairs: Iterable[tuple[str, str]]) -> tuple[Scenario, tuple[Probl
             values[name] = text
             continue
         if name in values:
-            problems.append(Problem(name, text[:200], f"{name} is given twice in the link; the first value is used."))
+            problems.append(Problem(name, text[:200], said("problem.twice", name=field_id(name))))
             continue
         try:
             values[name] = read_value(name, text)
         except NotANumberError as error:
-            problems.append(Problem(name, text[:200], f"{name}: {error}"))
+            problems.append(
+                Problem(name, text[:200], said("problem.of_field", name=field_id(name), what=error.message))
+            )
     scenario, more = from_values(values)
     return scenario, (*problems, *more)
 
@@ -126,15 +129,18 @@ def _pins(text: str) -> tuple[dict[str, float | str], list[Problem]]:
         except NotANumberError:
             bounds = None
         if bounds is None or name in pins:
-            told = f"The link's figure '{part[:40]}' could not be read; today's is used."
+            told = said("problem.pin_unread", part=part[:40])
             problems.append(Problem("pins", part[:40], told))
             continue
         low, high, exclusive = bounds
         whole = name != "system_count" or number == int(number)
         if number < low or number > high or (exclusive and number == low) or not whole:
-            told = (
-                f"The link's figure {name[:40]} is {plain(number)}; it must be {'above' if exclusive else 'at least'} "
-                f"{low:,.12g} and at most {high:,.12g}. Today's is used."
+            told = said(
+                "problem.pin_bounds",
+                name=name[:40],
+                value=plain(number),
+                low=at_least(f"{low:,.12g}", exclusive=exclusive),
+                high=said("problem.at_most", x=f"{high:,.12g}"),
             )
             problems.append(Problem("pins", part[:40], told))
             continue
@@ -157,15 +163,15 @@ def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
         if len(text) > _MAX_LENGTH:
             return Parsed(
                 Scenario(),
-                (Problem("link", text[:60], f"The link is longer than {_MAX_LENGTH:,} characters; it was not read."),),
+                (Problem("link", text[:60], said("problem.link_long", limit=f"{_MAX_LENGTH:,}")),),
             )
         try:
             query = urlsplit(text).query if ("?" in text or "://" in text) else text
             pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=1000)
         except ValueError:
-            return Parsed(Scenario(), (Problem("link", text[:60], "The link could not be read; nothing was used."),))
+            return Parsed(Scenario(), (Problem("link", text[:60], said("problem.link_unread")),))
         if text and not pairs:
-            problems.append(Problem("link", text[:60], "The link holds no scenario; the defaults are shown."))
+            problems.append(Problem("link", text[:60], said("problem.link_empty")))
     else:
         pairs = list(link.items()) if isinstance(link, Mapping) else list(link)
     meta = {name: value for name, value in reversed(pairs) if name in META}
@@ -178,8 +184,7 @@ def parse(link: str | Mapping[str, str] | Iterable[tuple[str, str]]) -> Parsed:
                 Problem(
                     "v",
                     meta["v"][:40],
-                    f"The link has version {meta['v'][:40]}, this app reads up to "
-                    f"{VERSION}; its fields were read as version {VERSION}.",
+                    said("problem.link_version", version=meta["v"][:40], known=VERSION),
                 )
             )
     pins: dict[str, float | str] = {}

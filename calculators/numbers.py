@@ -4,6 +4,8 @@ import math
 import re
 from typing import Final
 
+from calculators.texts import said
+
 _SUFFIX: Final = {
     "": 1.0,
     "k": 1e3,
@@ -25,7 +27,11 @@ _CURRENCY: Final = re.compile(r"^(usd|\$|us\$)\s*|\s*(usd|\$)$")
 
 
 class NotANumberError(ValueError):
-    """The text is not a number; the message says what a number may look like."""
+    """The text is not a number; ``message`` says what a number may look like."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 def parse_number(text: str) -> float:
@@ -42,11 +48,11 @@ def parse_number(text: str) -> float:
     """
     shown = text.strip()
     if len(shown) > _MAX_LENGTH:  # the patterns below take quadratic time on a long text
-        raise NotANumberError(f"'{shown[:60]}...' is too long to be a number.")
+        raise NotANumberError(said("problem.too_long", value=shown[:60]))
     clean = _CURRENCY.sub("", shown.lower()).strip()
     match = _NUMBER.match(clean)
     if match is None:
-        raise NotANumberError(f"'{shown[:60]}' is not a number; write for example 600k, 30B, 0.75 or 75 %.")
+        raise NotANumberError(said("problem.no_number", value=shown[:60]))
     sign, digits, exponent, suffix = match.groups()
     digits = re.sub(r"[' \u00a0\u202f_]", "", digits)
     commas, points = digits.count(","), digits.count(".")
@@ -61,12 +67,12 @@ def parse_number(text: str) -> float:
     whole, *fraction = digits.split(decimal)
     groups = whole.split(thousand)
     if len(fraction) > 1 or (fraction and thousand in fraction[0]) or any(len(g) != 3 for g in groups[1:]):
-        raise NotANumberError(f"'{shown[:60]}' is not a number; the separators do not fit. Write for example 1,234.5.")
+        raise NotANumberError(said("problem.separators", value=shown[:60]))
     value = float(f"{sign}{''.join(groups) or '0'}.{fraction[0] if fraction else '0'}{exponent or ''}")
     if suffix:  # '75.3 %' is 0.753, not 0.7529999999999999; a number without suffix is kept to the last bit
         value = float(f"{value * _SUFFIX[suffix]:.15g}")
     if not math.isfinite(value):
-        raise NotANumberError(f"'{shown[:60]}' is too large to be a number here.")
+        raise NotANumberError(said("problem.too_large", value=shown[:60]))
     return value
 
 

@@ -15,7 +15,7 @@ from calculators.records import Figure, Model, Offer, System
 from calculators.scenario import AMOUNT_OF, SPECS, Problem, Scenario
 from calculators.serverless import PriceNow, effective_price, price_in_force, price_warnings, with_overrides
 from calculators.sizing import sizing_inputs
-from calculators.texts import said
+from calculators.texts import field_id, field_words, said
 
 CATALOGUE_FIELDS = (
     "hardware_usd",
@@ -82,7 +82,7 @@ def _nearest(word: str, known: Sequence[str]) -> str:
     import difflib
 
     close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f" Did you mean {close[0]}?" if close else ""
+    return said("problem.did_you_mean", id=close[0]) if close else ""
 
 
 def check_ids(scenario: Scenario, catalog: Catalog) -> tuple[Scenario, tuple[Problem, ...]]:
@@ -97,7 +97,13 @@ def check_ids(scenario: Scenario, catalog: Catalog) -> tuple[Scenario, tuple[Pro
                 Problem(
                     name,
                     value,
-                    f"{name} '{value}' is not in the catalogue; {default} is shown." + _nearest(value, list(known)),
+                    said(
+                        "problem.not_known_shown",
+                        name=field_id(name),
+                        value=value,
+                        default=default,
+                        hint=_nearest(value, list(known)),
+                    ),
                 )
             )
             update[name] = default
@@ -108,13 +114,18 @@ def check_ids(scenario: Scenario, catalog: Catalog) -> tuple[Scenario, tuple[Pro
         offer = catalog.offer(value)
         if offer is None:
             default = SPECS[name].default
-            shown = default or "the cheapest standard offer"
+            shown = default or said("problem.cheapest")
             problems.append(
                 Problem(
                     name,
                     value,
-                    f"{name} '{value}' is not an offer of the catalogue, so it is unpriced; "
-                    f"{shown} is shown." + _nearest(value, list(catalog.offers)),
+                    said(
+                        "problem.no_offer_shown",
+                        name=field_id(name),
+                        value=value,
+                        default=shown,
+                        hint=_nearest(value, list(catalog.offers)),
+                    ),
                 )
             )
             update[name] = default
@@ -150,8 +161,12 @@ def _demand_amount(scenario: Scenario) -> float:
             Problem(
                 name,
                 "",
-                f"demand is '{scenario.demand}', but {name} is empty: give "
-                f"{SPECS[name].title.lower()}, or set demand to 'fill'.",
+                said(
+                    "problem.empty_amount",
+                    demand=scenario.demand,
+                    name=field_id(name),
+                    title=field_words(name, SPECS[name].title.lower()),
+                ),
             )
         )
     return amount
@@ -260,7 +275,7 @@ T = TypeVar("T")
 
 def _record(name: str, value: str, known: Mapping[str, T]) -> T:
     if value not in known:
-        told = f"{name} '{value}' is not in the catalogue." + _nearest(value, list(known))
+        told = said("problem.not_known", name=field_id(name), value=value, hint=_nearest(value, list(known)))
         raise UnresolvedError(Problem(name, value, told))
     return known[value]
 
@@ -289,7 +304,7 @@ def _catalogue_numbers(
             if needed:
                 used.append(_figure_used(name, figure))
         elif needed:
-            told = f"No source gives {name} for {system.name}: type {name}, or choose another way to acquire it."
+            told = said("problem.no_figure", name=field_id(name), machine=system.name)
             raise UnresolvedError(Problem(name, "", told))
         else:
             numbers[name] = 0.0
@@ -313,8 +328,10 @@ class _Offers:
 def _known_offer(name: str, value: str, catalog: Catalog) -> Offer:
     offer = catalog.offer(value)
     if offer is None:
-        told = f"{name} '{value}' is not an offer of the catalogue, so it is unpriced."
-        raise UnresolvedError(Problem(name, value, told + _nearest(value, list(catalog.offers))))
+        hint = _nearest(value, list(catalog.offers))
+        raise UnresolvedError(
+            Problem(name, value, said("problem.no_offer", name=field_id(name), value=value, hint=hint))
+        )
     return offer
 
 

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from calculators.texts import field_id, said, unit_words
+
 VERSION: Final = 1
 """Version of the scenario's fields, defaults and bounds; the link carries it as ``v``."""
 
@@ -815,6 +817,11 @@ def _limit(value: float) -> str:
     return f"{value:,.12g}"
 
 
+def at_least(limit: str, *, exclusive: bool) -> str:
+    """Words for a lower bound: 'at least 1', or 'above 0' where the bound itself is out."""
+    return said("problem.above", x=limit) if exclusive else said("problem.at_least", x=limit)
+
+
 def _message(name: str, value: object, kind: str) -> str:
     """One sentence that names field, value and bound."""
     spec = SPECS.get(name)
@@ -823,21 +830,22 @@ def _message(name: str, value: object, kind: str) -> str:
         shown = shown[:77] + "..."
     if spec is None:
         unknown = " ".join(name.split())[:80]  # any text: the message stays one line
-        return f"{unknown} is not a field of a scenario; see the list of fields in the README."
+        return said("problem.no_field", name=unknown)
+    field = field_id(name)
     if spec.options:
-        return f"{name} is {shown}; it must be one of {', '.join(spec.options)}."
+        return said("problem.one_of", name=field, value=shown, options=", ".join(spec.options))
     if name == "profile_weights":
-        return "profile_weights must be 168 characters of A-Z, a-z, 0-9, - and _, one an hour of the week."
+        return said("problem.weights")
     if spec.minimum is None and spec.maximum is None:
-        return f"{name} is {shown}; it must be a text of {spec.min_length} to {spec.max_length} characters."
-    low = "" if spec.minimum is None else f"{'above' if spec.exclusive_minimum else 'at least'} {_limit(spec.minimum)}"
-    high = "" if spec.maximum is None else f"at most {_limit(spec.maximum)}"
-    noun = "a whole number" if spec.integer else "a number"
+        return said("problem.text_length", name=field, value=shown, low=spec.min_length, high=spec.max_length)
+    low = "" if spec.minimum is None else at_least(_limit(spec.minimum), exclusive=spec.exclusive_minimum)
+    high = "" if spec.maximum is None else said("problem.at_most", x=_limit(spec.maximum))
+    noun = said("problem.whole_number") if spec.integer else said("problem.number")
     if name == "system_count":
-        noun = "'auto' or a whole number"
-    unit = f" {spec.unit}" if spec.unit and spec.unit != "share" else ""
-    empty = ", or empty" if spec.optional else ""
-    return f"{name} is {shown}; it must be {noun} {low} and {high}{unit}{empty}."
+        noun = said("problem.auto_or_whole")
+    unit = said("problem.unit", unit=unit_words(spec.unit)) if spec.unit and spec.unit != "share" else ""
+    empty = said("problem.or_empty") if spec.optional else ""
+    return said("problem.bounds", name=field, value=shown, noun=noun, low=low, high=high, unit=unit, empty=empty)
 
 
 def from_values(values: Mapping[str, object]) -> tuple[Scenario, tuple[Problem, ...]]:
