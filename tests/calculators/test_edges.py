@@ -1,0 +1,78 @@
+"""Edges that mutation testing showed to be open: columns of the schedule, flows without a rate, texts at a limit."""
+
+import numpy as np
+import pytest
+
+from calculators.cashflow import irr_per_year, loan_balance_usd, schedule
+from calculators.numbers import NotANumberError, duration, money, parse_number, share, three_digits
+from tests.calculators.test_cashflow import terms
+
+
+def test_the_schedule_shows_level_volume_running_cost_and_balance() -> None:
+    table = schedule(
+        terms(
+            price_change_per_year=-0.3,
+            demand_requests_per_month=40_000.0,
+            demand_growth_per_year=0.5,
+            principal_usd=500_000.0,
+            horizon_months=24.0,
+        )
+    )
+    # month 13 is m = 12: the price is at 0.7; the demand of 40,000 x 1.5 is above the capacity of 45,000
+    assert table.price_level[0] == 1.0
+    assert table.price_level[12] == pytest.approx(0.7)
+    assert table.served_requests[0] == 40_000
+    assert table.served_requests[12] == 45_000
+    assert list(np.unique(table.running_usd)) == [10_000]
+    # what is left after payments 1 and 24 of 36
+    assert table.loan_balance_usd.shape == (24,)
+    assert table.loan_balance_usd[0] == pytest.approx(float(loan_balance_usd(500_000, 0.13, 36, 1)))
+    assert table.loan_balance_usd[-1] == pytest.approx(float(loan_balance_usd(500_000, 0.13, 36, 24)))
+    assert table.loan_balance_usd[0] - table.loan_balance_usd[-1] == pytest.approx(table.principal_repaid_usd[1:].sum())
+
+
+@pytest.mark.parametrize(
+    "flows",
+    [
+        [],
+        [0, 0],
+        [100, -10, -10],  # money comes first: nothing was invested
+        [0.5, -1, 2],
+        [0, 100, -50],
+        [-100, -1],
+        [-100, 0, -1],
+    ],
+)
+def test_flows_that_have_no_rate(flows: list[float]) -> None:
+    assert irr_per_year(flows) is None
+
+
+def test_small_and_whole_flows_have_a_rate() -> None:
+    # 1.00 now for 1.01 a month later: (1.01)^12 - 1 = 12.68 %
+    assert irr_per_year([-1, 1.01]) == pytest.approx(0.126825, abs=1e-6)
+    assert irr_per_year([0, -1, 1.01]) == pytest.approx(0.126825, abs=1e-6)
+    # 0.5 back of 1 after twelve months: half is lost in a year
+    assert irr_per_year([-1, *[0] * 11, 0.5]) == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (three_digits(1), "1.00"),
+        (money(1e7), "10.0 M USD"),
+        (money(1000), "1,000 USD"),
+        (money(1000.4), "1,000 USD"),
+        (share(1.005), "100 %"),
+        (share(1.0), "100 %"),
+        (duration(7300), "20.0 years"),
+        (duration(73_000), "200.0 years"),
+    ],
+)
+def test_texts_at_a_limit(shown: str, expected: str) -> None:
+    assert shown == expected
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "1.2.3,4,5", "1,5,5", "x" * 300])
+def test_a_text_that_is_no_number_is_quoted_in_part(text: str) -> None:
+    with pytest.raises(NotANumberError, match=rf"^'{text[:60]}'?[^{text[60:61] or 'x'}]"):
+        parse_number(text)
