@@ -70,6 +70,13 @@ def band(days: Mapping[str, float | None] | None, language: Language) -> str:
     return text("metric.band", language, low=low, high=high)
 
 
+def chance(probability: float, language: Language) -> str:
+    """A probability; what is nearly certain or nearly impossible is not rounded to either."""
+    if 0 < probability < 0.001:
+        return text("risk.under", language, p="0.1 %")
+    return text("risk.over", language, p="99.9 %") if 0.999 < probability < 1 else share(probability)
+
+
 def days_or_never(days: float, language: Language) -> str:
     """'232 days', or 'never' for infinity."""
     return text("payback.never", language) if days == float("inf") else duration_text(days, language)

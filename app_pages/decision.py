@@ -10,6 +10,7 @@ from calculators import views
 from calculators.exports.months import Months, months
 from calculators.numbers import money, share, tokens
 from calculators.report import to_json
+from calculators.uncertainty import cash_band
 
 t = page.t
 state, report = page.begin()
@@ -23,6 +24,9 @@ def verdict() -> None:
     if state.scenario.title:
         st.caption(fmt.escape(state.scenario.title))
     st.title(fmt.escape(first), anchor=False)
+    if report.uncertainty is not None:
+        chance = fmt.chance(report.uncertainty.probability_pays_back, language)
+        rest.append(t("decision.chance", share=chance, horizon=state.scenario.horizon_months))
     st.markdown(fmt.escape(" ".join(rest) if language == "en" else "".join(rest)))
 
 
@@ -86,6 +90,10 @@ def cash_flow(table: Months) -> None:
     if table.alternative and report.resolved.alternative is not None:
         other = t("chart.against", offer=report.resolved.alternative.id)
         lines.append((table.columns["alternative_cumulative_usd"], charts.ALTERNATIVE, other))
+    unsure, likely = report.uncertainty, t("chart.likely")
+    band = None if unsure is None else cash_band(report.inputs, report.result, unsure.inputs)
+    if band is not None:
+        charts.band(fig, x, band[0].tolist(), band[1].tolist(), likely)
     charts.fan(fig, x, lines)
     told = fmt.payback(report.status, report.days, language)
     if report.status == "pays_back":
@@ -93,6 +101,8 @@ def cash_flow(table: Months) -> None:
     title = t(f"chart.cash_{report.status}", days=told, horizon=state.scenario.horizon_months)
     alt = t("chart.cash_alt", title=title, offer=offer, end=money(own[-1] or 0.0))
     columns = {t("col.month"): x} | {f"{label}, USD": values for values, _, label in lines}
+    if band is not None:
+        columns |= {f"{likely}, P10": band[0].tolist(), f"{likely}, P90": band[1].tolist()}
     page.chart(fig, "cash_flow", title, alt, columns)
 
 

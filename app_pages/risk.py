@@ -54,13 +54,6 @@ def at_end(bar: Bar, value: float) -> str:
     return amount(value, bar.input.unit)
 
 
-def chance(p: float) -> str:
-    """A probability; what is nearly certain or nearly impossible is not rounded to either."""
-    if 0 < p < 0.001:
-        return t("risk.under", p="0.1 %")
-    return t("risk.over", p="99.9 %") if 0.999 < p < 1 else share(p)
-
-
 def capital(words: str) -> str:
     """The first letter large, to begin a title."""
     return words[:1].upper() + words[1:]
@@ -70,10 +63,10 @@ def answer(u: Uncertainty) -> None:
     """One sentence, then four figures."""
     draws = f"{u.draws:,}"
     if u.probability_never == 1:
-        words = t("risk.answer_never", p=chance(u.probability_never), draws=draws)
+        words = t("risk.answer_never", p=fmt.chance(u.probability_never, language), draws=draws)
     else:
         low, middle, high = (days(v) for v in (u.payback_days.p10, u.payback_days.p50, u.payback_days.p90))
-        p = chance(u.probability_pays_back)
+        p = fmt.chance(u.probability_pays_back, language)
         words = t("risk.answer", horizon=horizon, p=p, draws=draws, low=low, high=high, middle=middle)
         if report.days is not None and report.days < u.payback_days.p10:
             words += " " + t("risk.headline_better", days=days(report.days))
@@ -84,7 +77,7 @@ def answer(u: Uncertainty) -> None:
     cards = (
         (
             "pays",
-            chance(u.probability_pays_back),
+            fmt.chance(u.probability_pays_back, language),
             t("risk.pays_line", horizon=horizon),
             t("risk.pays_help", draws=draws),
         ),
@@ -98,9 +91,9 @@ def answer(u: Uncertainty) -> None:
         ),
         (
             "never",
-            chance(u.probability_never),
+            fmt.chance(u.probability_never, language),
             t("risk.never_line"),
-            t("risk.never_help", rest=chance(max(rest, 0.0))),
+            t("risk.never_help", rest=fmt.chance(max(rest, 0.0), language)),
         ),
         (
             "npv",
@@ -260,7 +253,9 @@ def distribution(u: Uncertainty) -> None:
         bargap=0.05,
         **(upright(middle, days(middle)) if middle <= end else {}),
     )
-    alt = t("risk.histogram_alt", draws=f"{u.draws:,}", title=title, late=chance(1 - u.probability_pays_back))
+    alt = t(
+        "risk.histogram_alt", draws=f"{u.draws:,}", title=title, late=fmt.chance(1 - u.probability_pays_back, language)
+    )
     columns = {t("risk.axis_days"): middles[reached].round(), t("risk.axis_share"): parts[reached].round(2)}
     page.chart(fig, "payback_histogram", title, alt, columns)
 
@@ -279,7 +274,7 @@ def paid_back(u: Uncertainty) -> None:
     }
     year = max(1, min(2, horizon // 12))
     at = float(np.interp(12.0 * year, months, parts)) / 100
-    title = t("risk.paid", year=year, p=chance(at))
+    title = t("risk.paid", year=year, p=fmt.chance(at, language))
     fig = drawn(
         [line],
         {"title": {"text": t("axis.month")}, "range": [0, months[-1]]},

@@ -171,6 +171,11 @@ class Flow:
         total -= self._capex[..., None]
         return np.asarray(total)
 
+    @property
+    def cumulative_usd(self) -> Array:
+        """Cumulative flow at the end of each month, up to the longest horizon; shape (..., months)."""
+        return self._cumulative
+
     @cached_property
     def _inside(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self._months < self._horizon[..., None])

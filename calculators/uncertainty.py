@@ -419,6 +419,26 @@ def outcomes(inputs: Inputs, result: Result, draws: Mapping[str, Array], count: 
     return days_of, npv_of
 
 
+def cash_band(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain], count: int = 400) -> tuple[Array, Array]:
+    """Band of the cumulative cash flow: its 10th and 90th percentile at the start and at the end of each month, USD.
+
+    Args:
+        inputs: scalars of the scenario.
+        result: their evaluation.
+        uncertain: what is drawn.
+        count: draws; enough for a band on a chart, far fewer than for the probabilities.
+
+    Returns:
+        Two arrays of shape (months + 1,), the capex (negative) first.
+    """
+    drawn: dict[str, Any] = dict(draw(uncertain, count))
+    flow = evaluate(replace(inputs, **drawn), sizing=result.sizing, extend=False).flow
+    months = np.broadcast_to(flow.cumulative_usd, (count, flow.cumulative_usd.shape[-1]))
+    start = np.broadcast_to(-np.asarray(flow.terms.capex_usd, dtype=float), (count,))
+    low, high = np.percentile(np.column_stack([start, months]), [10.0, 90.0], axis=0)
+    return low, high
+
+
 def tornado(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain]) -> tuple[Bar, ...]:
     """Each input at its low and its high with the rest typical, largest swing first.
 

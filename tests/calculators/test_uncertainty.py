@@ -20,6 +20,7 @@ from calculators.uncertainty import (
     Bar,
     Uncertain,
     Uncertainty,
+    cash_band,
     load_rules,
     pert_quantile,
     summarise,
@@ -292,3 +293,19 @@ def test_a_rule_for_an_unknown_input_is_refused(tmp_path: Path) -> None:
     file.write_text('[[input]]\nname = "weather"\ndistribution = "PERT"\nfigure = "opex.pue"\ntyped = "fixed"\n')
     with pytest.raises(CatalogError, match="weather"):
         load_rules(str(file))
+
+
+def test_cash_band_encloses_the_middle_and_vanishes_with_the_widths() -> None:
+    report = build_report(Scenario(), load_catalog())
+    assert report.uncertainty is not None
+    low, high = cash_band(report.inputs, report.result, report.uncertainty.inputs)
+    assert low.shape == high.shape == (49,)
+    assert np.all(low <= high)
+    # the start is minus the capex, which varies with the price of the machine and the spares: 450,000 to 660,000
+    assert -660_000 * 1.08 < low[0] < high[0] < -450_000
+    # half of the draws pay back before the 50th percentile: at that month the band holds zero
+    month = int(report.uncertainty.payback_days.p50 * 12 / 365)
+    assert low[month] < 0 < high[month + 1]
+    none = cash_band(report.inputs, report.result, ())
+    assert none[0] == pytest.approx(none[1])
+    assert none[0][1:] == pytest.approx(report.schedule().cumulative_usd)
