@@ -386,7 +386,8 @@ def what_must_be_true(payback: Conditions, npv: Conditions) -> None:
         cells = (cell(names[name]) if name in names else "", cell(other[name]) if name in other else "")
         shown = fmt.escape(amount(row.now, row.unit))
         rows.append(f"| {row.title(language)} | {shown} | {cells[0]} | {cells[1]} |")
-    st.markdown("\n".join(rows))
+    # a unit such as USD/kW-month may break on a phone, so that the table stays within its width
+    st.markdown("\n".join(rows).replace("USD/", "USD/\u200b").replace("kW-", "kW-\u200b"))
 
 
 unsure = report.uncertainty
