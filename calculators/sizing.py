@@ -241,9 +241,17 @@ class Correction:
             total = np.maximum(sum(weights), 1e-300)
             scale = (1.0 - np.prod(np.broadcast_arrays(*far), axis=0)) / total
             self.series = [(s, np.asarray(w * scale), near) for (s, near), w in zip(parts, weights, strict=True)]
-        for _, weight, _ in self.series:
-            index = np.flatnonzero(weight) if weight.ndim == 1 and weight.size > 64 else None
-            self.weighted.append(index if index is not None and index.size < 0.6 * weight.size else None)
+        self.weighted = [_where_weighted(weight) for _, weight, _ in self.series]
+
+    def take(self, index: NDArray[np.intp]) -> "Correction":
+        """For the ratios at the elements that `index` picks; series without weight there are left out."""
+        part = Correction((), _ZERO, _ZERO, _ZERO, _ONE)
+        for series, weight, near in self.series:
+            picked = weight if weight.size == 1 else weight[index]
+            if picked.any():
+                part.series.append((series, picked, near))
+                part.weighted.append(_where_weighted(picked))
+        return part
 
     def log_ratio(self, of: Literal["rate", "tpot", "ttft"], log_c: Array) -> Array | float:
         """Log of measured / predicted of the rate, the time per token or the time to first token."""
@@ -251,13 +259,35 @@ class Correction:
         for (series, weight, _), index in zip(self.series, self.weighted, strict=True):
             xs, ys = series.log_concurrency, getattr(series, f"log_{of}_ratio")
             if index is None:
-                total = total + weight * np.interp(log_c, xs, ys)
+                total = total + weight * _piecewise(log_c, xs, ys)
                 continue
             # Most elements are far from this series: interpolate only where it has weight.
             part = np.zeros(weight.shape)
-            part[index] = weight[index] * np.interp(log_c if log_c.ndim == 0 else log_c[index], xs, ys)
+            part[index] = weight[index] * _piecewise(log_c if log_c.ndim == 0 else log_c[index], xs, ys)
             total = total + part
         return total
+
+    def ratio(self, of: Literal["rate", "tpot", "ttft"], c: Array) -> Array | float:
+        """Measured / predicted at concurrency `c`; 1 where no series has weight."""
+        return np.exp(self.log_ratio(of, np.log(c))) if self.series else 1.0
+
+
+def _where_weighted(weight: Array) -> NDArray[np.intp] | None:
+    """Elements with weight, None where they are most of them or few elements are asked for."""
+    if weight.ndim != 1 or weight.size <= 64:
+        return None
+    index = np.flatnonzero(weight)
+    return index if index.size < 0.6 * weight.size else None
+
+
+def _piecewise(at: Array, xs: Sequence[float], ys: Sequence[float]) -> Array | float:
+    """np.interp; sums of ramps are faster where there are few corners, as most series have."""
+    if len(xs) > 3:
+        return np.interp(at, xs, ys)
+    total: Array | float = ys[0]
+    for x0, x1, y0, y1 in zip(xs, xs[1:], ys, ys[1:], strict=False):
+        total = total + (np.minimum(np.maximum(at, x0), x1) - x0) * ((y1 - y0) / (x1 - x0))
+    return total
 
 
 def anchors_from_points(
@@ -730,8 +760,8 @@ def _streaming(compiled: CompiledPlan, shape: ModelShape, chip: Chip, bytes_per_
 
 # --------------------------------------------------------------------------------------------------------------- size
 
-_CHUNK: Final = 8192
-"""Elements evaluated at once, so that intermediate arrays stay in the processor's cache."""
+_CHUNK: Final = 16384
+"""Elements evaluated at once: intermediate arrays stay near the processor, and the calls are few."""
 
 _NUMERIC: Final = (
     "input_tokens",
@@ -788,7 +818,7 @@ def size(x: SizingInputs) -> Sizing:
         single_stream_tokens_per_s=out["single_stream_tokens_per_s"],
         low_factor=out["low_factor"],
         high_factor=out["high_factor"],
-        limited_by=np.asarray(LIMITS)[out["limit"]],
+        limited_by=np.asarray(LIMITS).take(out["limit"]),
         evidence=EVIDENCE[code],
         evidence_code=out["evidence"],
         anchor=_anchor(site, head, first) if count else None,
@@ -808,9 +838,11 @@ def _evaluate_chunks(
         part = _evaluate(site, {k: (a if a.ndim == 0 else a[start : start + _CHUNK]) for k, a in flat.items()})
         for key, value in part.items():
             if key not in out:
-                out[key] = np.empty(count, dtype=value.dtype)
-            out[key][start : start + _CHUNK] = value
-    return {key: value.reshape(shape) for key, value in out.items()}
+                # A figure without dimension follows from inputs without dimension: the same in every piece.
+                out[key] = value if value.ndim == 0 else np.empty(count, dtype=value.dtype)
+            if value.ndim:
+                out[key][start : start + _CHUNK] = value
+    return {k: v.reshape(shape) if v.ndim else np.broadcast_to(v, shape) for k, v in out.items()}
 
 
 def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
@@ -862,6 +894,9 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     ttft_limit = a["max_ttft_s"]
     limits_ttft = bool(np.isfinite(ttft_limit).any())
 
+    lone = workload.at(_ONE)
+    lone_tpot = lone.tpot_s * correction.ratio("tpot", _ONE)
+
     def excess_of(index: NDArray[np.intp] | None) -> Excess:
         """Function of concurrency: worse latency over its limit, minus 1, and whether it is the first token's.
 
@@ -869,32 +904,36 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
         """
         load, near, by_token, by_first = workload, correction, tpot_limit, ttft_limit
         if index is not None:
-            pick = [v if v.ndim == 0 else v[index] for v in (given, out, cached, accepted, x_in, x_out)]
-            load = Workload(site.compiled, *pick[:4])
-            near = Correction(site.anchors, pick[4], pick[5], pick[2], pick[3])
-            by_token, by_first = (v if v.ndim == 0 else v[index] for v in (tpot_limit, ttft_limit))
+            load, near = workload.take(index), correction.take(index)
+            by_token, by_first = (v if v.size == 1 else v[index] for v in (tpot_limit, ttft_limit))
 
         def excess(c: Array) -> tuple[Array, NDArray[np.bool_]]:
-            op, log_c = load.at(c), np.log(c)
-            token = op.tpot_s * np.exp(near.log_ratio("tpot", log_c)) / by_token
+            op = load.at(c)
+            token = op.tpot_s * near.ratio("tpot", c) / by_token
             if not limits_ttft:
                 return token - 1.0, _FALSE
-            first = op.ttft_s * np.exp(near.log_ratio("ttft", log_c)) / by_first
+            first = op.ttft_s * near.ratio("ttft", c) / by_first
             return np.maximum(token, first) - 1.0, first > token
 
         return excess
 
     unlimited = not limits_ttft and bool(np.isinf(tpot_limit).all())
-    concurrency, code = (ceiling, limit) if unlimited else _largest_concurrency(ceiling, limit, excess_of)
+    if unlimited:
+        concurrency, code = ceiling, limit
+    else:
+        token = lone_tpot / tpot_limit
+        first = lone.ttft_s * correction.ratio("ttft", _ONE) / ttft_limit if limits_ttft else token
+        at_one = (np.maximum(token, first) - 1.0, first > token if limits_ttft else _FALSE)
+        concurrency, code = _largest_concurrency(ceiling, limit, at_one, excess_of)
     feasible = concurrency >= 1.0
     running = np.maximum(concurrency, 1.0)
     log_c = np.log(running)
     op = workload.at(running)
-    rate = op.requests_per_s * np.exp(correction.log_ratio("rate", log_c))
-    tpot = op.tpot_s * np.exp(correction.log_ratio("tpot", log_c))
-    ttft = op.ttft_s * np.exp(correction.log_ratio("ttft", log_c))
-    alone = np.zeros(())
-    lone_tpot = workload.at(np.ones(())).tpot_s * np.exp(correction.log_ratio("tpot", alone))
+    rate, tpot, ttft = op.requests_per_s, op.tpot_s, op.ttft_s
+    if correction.series:
+        rate = rate * np.exp(correction.log_ratio("rate", log_c))
+        tpot = tpot * np.exp(correction.log_ratio("tpot", log_c))
+        ttft = ttft * np.exp(correction.log_ratio("ttft", log_c))
 
     # A person's own load test replaces the rate, not the latency.
     user = a["measured_output_tokens_per_s"]
@@ -911,15 +950,11 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
             continue
         if site.base_evidence > EVIDENCE.index("modelled"):
             continue  # points of a stand-in model correct the figure, they do not make it measured
-        xs = np.asarray(series.log_concurrency)
-        inside = (log_c > xs[0] - 0.25) & (log_c < xs[-1] + 0.25)
-        gap = np.abs(log_c - xs[0])
-        for at in xs[1:]:
-            gap = np.minimum(gap, np.abs(log_c - at))
-        level = np.where(
-            (near >= MEASURED_KERNEL) & (gap < 0.1), 0, np.where((near >= INTERPOLATED_KERNEL) & inside, 1, 6)
-        )
-        evidence = np.minimum(evidence, level)
+        if near.ndim == 1 and evidence.shape == near.shape == log_c.shape:
+            close = np.flatnonzero(near >= INTERPOLATED_KERNEL)
+            evidence[close] = np.minimum(evidence[close], _closeness(series, near[close], log_c[close]))
+        else:
+            evidence = np.minimum(evidence, _closeness(series, near, log_c))
     evidence = np.where(has_user, EVIDENCE.index("user"), evidence)
     evidence = np.where(runs, evidence, EVIDENCE.index("none"))
     low, high = site.log_low[evidence], site.log_high[evidence]
@@ -951,25 +986,41 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     }
 
 
+def _closeness(series: Anchors, near: Array, log_c: Array) -> NDArray[np.int64]:
+    """Code of the evidence that a series gives: 0 at a measured point, 1 between and beside them, 6 elsewhere."""
+    xs = series.log_concurrency
+    inside = (log_c > xs[0] - 0.25) & (log_c < xs[-1] + 0.25)
+    gap = np.abs(log_c - xs[0])
+    for at in xs[1:]:
+        gap = np.minimum(gap, np.abs(log_c - at))
+    return np.where((near >= MEASURED_KERNEL) & (gap < 0.1), 0, np.where((near >= INTERPOLATED_KERNEL) & inside, 1, 6))
+
+
 _FALSE: Final = np.zeros((), dtype=np.bool_)
+_ZERO: Final = np.zeros(())
+_ONE: Final = np.ones(())
 
 Excess = Callable[[Array], tuple[Array, NDArray[np.bool_]]]
 
 
 def _largest_concurrency(
-    ceiling: Array, limit: NDArray[np.int64], excess_of: Callable[[NDArray[np.intp] | None], Excess]
+    ceiling: Array,
+    limit: NDArray[np.int64],
+    at_one: tuple[Array, NDArray[np.bool_]],
+    excess_of: Callable[[NDArray[np.intp] | None], Excess],
 ) -> tuple[Array, NDArray[np.int64]]:
     """Largest whole concurrency up to `ceiling` that meets both limits, and what bounds it (index into LIMITS).
 
     Regula falsi (Illinois variant) over whole numbers; an element that has converged no longer moves, so that an array
-    gives what its elements would give alone. 0 = not even one request meets the limits.
+    gives what its elements would give alone. 0 = not even one request meets the limits. at_one: what `excess_of` gives
+    at concurrency 1.
     """
     excess = excess_of(None)
     f_high, by_ttft = excess(ceiling)
     over = f_high > 0
     if not bool(over.any()):
         return ceiling, limit
-    f_low, by_ttft_low = excess(np.ones(()))
+    f_low, by_ttft_low = at_one
     impossible = over & (f_low > 0)
     shape = np.broadcast_shapes(over.shape, limit.shape)
     found = np.where(impossible, 0.0, ceiling)
@@ -1019,7 +1070,9 @@ def _search(
     final_low, final_which = low.copy(), which.copy()
     place = np.arange(low.size) if index is not None else None
     excess = excess_of(index)
-    side = np.zeros(low.shape, dtype=np.int8)
+    # Illinois: an end of the bracket that stays twice in a row counts half. 0.5 where it would, 1 elsewhere.
+    keep_low: Array = np.ones(low.shape)
+    keep_high: Array = np.ones(low.shape)
     for _ in range(200):
         active = active & (high - low > 1.0)
         remaining = int(np.count_nonzero(active))
@@ -1031,24 +1084,30 @@ def _search(
             final_low[place], final_which[place] = low, which
             if not remaining:
                 break
-            if remaining < 0.7 * active.size:
+            if remaining < 0.85 * active.size:
                 keep = np.flatnonzero(active)
                 index, place = index[keep], place[keep]  # type: ignore[index]
                 low, high, f_low, f_high = low[keep], high[keep], f_low[keep], f_high[keep]
-                which, side, active = which[keep], side[keep], active[keep]
+                keep_low, keep_high = keep_low[keep], keep_high[keep]
+                which, active = which[keep], active[keep]
                 excess = excess_of(index)
         with np.errstate(invalid="ignore", divide="ignore"):
             middle = np.floor(high - f_high * (high - low) / (f_high - f_low))
         # No difference to divide by: any number inside the bracket does, converged elements are not touched.
         middle = np.fmin(np.fmax(middle, low + 1.0), np.maximum(high - 1.0, 1.0))
         f, by = excess(middle)
-        up = active & (f > 0)
-        down = active & ~up
-        f_low = np.where(down, f, np.where(up & (side == 1), f_low * 0.5, f_low))
-        f_high = np.where(up, f, np.where(down & (side == -1), f_high * 0.5, f_high))
-        high, low = np.where(up, middle, high), np.where(down, middle, low)
-        which = np.where(up, by, which)
-        side = np.where(up, np.int8(1), np.where(down, np.int8(-1), side))
+        up = f > 0
+        if remaining < active.size:  # those that have converged stay as they are
+            up, down = active & up, active & ~up
+            f_low = np.where(down, f, np.where(up, f_low * keep_low, f_low))
+            f_high = np.where(up, f, np.where(down, f_high * keep_high, f_high))
+            high, low = np.where(up, middle, high), np.where(down, middle, low)
+        else:
+            f_low, f_high = np.where(up, f_low * keep_low, f), np.where(up, f, f_high * keep_high)
+            high, low = np.where(up, middle, high), np.where(up, low, middle)
+        which = which & ~up if by is _FALSE else np.where(up, by, which)
+        keep_low = np.asarray(1.0 - 0.5 * up, dtype=np.float64)
+        keep_high = 1.5 - keep_low
     return final_low, final_which
 
 
@@ -1058,7 +1117,12 @@ def _min_systems(site: Site, utilization: Array, context: Array) -> NDArray[np.i
         return np.ones((), dtype=np.int64)
     usable = site.chip.usable_bytes * utilization
     result = np.zeros(np.broadcast_shapes(usable.shape, context.shape), dtype=np.int64)
+    if not result.size:
+        return result
+    most, shortest = float(usable.max()), float(context.min())
     for devices, weights, per_token, state in site.ladder:
+        if most < weights + per_token * shortest + state:
+            continue  # too small for all
         holds = (usable >= weights + per_token * context + state) & (result == 0)
         result = np.where(holds, math.ceil(devices / site.accelerators_per_system), result)
         if result.all():

@@ -216,9 +216,7 @@ class WorkerTerms:
 
 
 @lru_cache(maxsize=4096)
-def worker_terms(
-    shape: ModelShape, chip: Chip, layout: Layout, constants: Constants, kv_dtype: KvDtype
-) -> WorkerTerms:
+def worker_terms(shape: ModelShape, chip: Chip, layout: Layout, constants: Constants, kv_dtype: KvDtype) -> WorkerTerms:
     """Reduce a model, chip, layout and constants to the coefficients of the step and prompt times (class Workload)."""
     k = constants
     bandwidth = chip.bandwidth_bytes_per_s
@@ -287,9 +285,7 @@ class CompiledPlan:
     shared: bool
 
 
-def compile_plan(
-    shape: ModelShape, chip: Chip, plan: Plan, constants: Constants, kv_dtype: KvDtype
-) -> CompiledPlan:
+def compile_plan(shape: ModelShape, chip: Chip, plan: Plan, constants: Constants, kv_dtype: KvDtype) -> CompiledPlan:
     """Reduce a plan to coefficients once, so that each evaluation is arithmetic only."""
     decode = worker_terms(shape, chip, plan.decode.layout, constants, kv_dtype)
     if plan.prefill is None:
@@ -332,6 +328,7 @@ class Workload:
         self.prompt_flops = new * (t.new_token_flop_s + t.pair_flop_s * (cached + 0.5 * new))
         self.prompt_comm = new * t.new_token_comm_s
         self.lone = self.prompt_floor + np.maximum(self.prompt_flops, self.prompt_weights) + self.prompt_comm
+        self.lone_latency = self.lone * t.pp
         # Decode: a constant, a part a sequence, and the weights touched by a batch.
         d = plan.decode
         self.step_constant = d.floor_s + np.where(self.verified > 1.0, d.draft_s, 0.0)
@@ -342,6 +339,19 @@ class Workload:
         self.flop_per_local = d.flop_per_local_token_s * self.verified
         self.flop_per_sequence = d.flop_per_token_s * self.verified
         self.log_miss = d.log_miss * self.verified
+        # Without data-parallel ranks the local and the whole batch are one number, so their coefficients add up.
+        self.per_batch = self.per_local + self.per_sequence
+        self.flop_per_batch = self.flop_per_local + self.flop_per_sequence
+        self.decode_share = self.steps / a
+
+    def take(self, index: NDArray[np.intp]) -> "Workload":
+        """The elements that `index` picks of one-dimensional arrays; single numbers stay. Cheaper than a new one."""
+        part = Workload.__new__(Workload)
+        part.plan = self.plan
+        for name in _BY_ELEMENT:
+            values = getattr(self, name)
+            setattr(part, name, values if values.size == 1 else values[index])
+        return part
 
     def step_s(self, batch: Array) -> Array:
         """Seconds between two steps of one sequence when a worker has `batch` sequences in decode.
@@ -350,9 +360,11 @@ class Workload:
         filled one takes longer (`pipeline_fill`).
         """
         d = self.plan.decode
-        b = np.maximum(batch / d.decode_batches, 1.0)
-        local = np.maximum(b / d.dp, 1.0)
+        b = np.maximum(batch if d.decode_batches == 1.0 else batch / d.decode_batches, 1.0)
         weights = d.dense_weights_s - d.routed_weights_s * np.expm1(b * self.log_miss)
+        if d.dp == 1:
+            return np.asarray(self.step_constant + self.per_batch * b + np.maximum(weights, self.flop_per_batch * b))
+        local = np.maximum(b / d.dp, 1.0)
         flops = self.flop_per_local * local + self.flop_per_sequence * b
         return np.asarray(
             self.step_constant + self.per_local * local + self.per_sequence * b + np.maximum(weights, flops)
@@ -374,17 +386,17 @@ class Workload:
         plan = self.plan
         c = np.asarray(concurrency, dtype=np.float64)
         if plan.shared:
-            local = c / plan.decode_workers
+            local = c if plan.decode_workers == 1 else c / plan.decode_workers
             step = self.step_s(local)
             merged = self.prompt_s(local)
             cycle = self.decode_steps * step + local * merged
-            ttft = self.lone * plan.prefill.pp + plan.constants.queue * merged * np.maximum(local - 1.0, 0.0) + step
+            ttft = self.lone_latency + plan.constants.queue * merged * np.maximum(local - 1.0, 0.0) + step
             # Whatever the queue, the first token cannot take longer than the cycle leaves beside decode proper.
-            ttft = np.minimum(ttft, np.maximum(cycle - (self.steps / self.accepted) * step, step))
+            ttft = np.minimum(ttft, np.maximum(cycle - self.decode_share * step, step))
             return Operating(c / cycle, (cycle - ttft) / self.steps, ttft)
         per_worker = np.maximum(c / plan.prefill_workers, 1.0)
         ceiling = plan.prefill_workers / self.prompt_s(per_worker)
-        latency = self.lone * plan.prefill.pp + plan.constants.handover_s
+        latency = self.lone_latency + plan.constants.handover_s
         in_decode = c
         for _ in range(3):
             # Sequences in prefill are not in decode: Little's law splits the concurrency between the pools.
@@ -396,6 +408,31 @@ class Workload:
             in_decode = np.minimum(rate * self.decode_steps * step, c)
         tpot = step / self.accepted
         return Operating(rate, tpot, np.maximum(c / rate - self.steps * tpot, latency + step))
+
+
+_BY_ELEMENT: Final = (
+    "accepted",
+    "verified",
+    "steps",
+    "decode_steps",
+    "decode_share",
+    "room",
+    "prompt_floor",
+    "prompt_weights",
+    "prompt_flops",
+    "prompt_comm",
+    "lone",
+    "lone_latency",
+    "step_constant",
+    "per_local",
+    "per_sequence",
+    "per_batch",
+    "flop_per_local",
+    "flop_per_sequence",
+    "flop_per_batch",
+    "log_miss",
+)
+"""What a `Workload` holds for each element."""
 
 
 def operate(
