@@ -118,6 +118,13 @@ def test_comparison_keeps_failures_and_reasons(catalog: Catalog) -> None:
     assert len(aic.compare(rows, catalog, estimate, limit=1)[0]) == 1
 
 
+def test_another_concurrency_than_the_measured_one_is_told(catalog: Catalog) -> None:
+    # k3-138: one request on two pipeline stages; the package fills both
+    rows = [r for r in catalog.measurements["k3_measured"] if r["id"] in ("k3-138", "k3-139")]
+    compared, _ = aic.compare(rows, catalog, lambda **_: SimpleNamespace(tokens_per_second=109.0, concurrency=2))
+    assert [row.why for row in compared] == ["priced with 2 requests in flight.", ""]
+
+
 def test_answers_that_are_no_throughput_are_unknown(catalog: Catalog) -> None:
     rows = [r for r in catalog.measurements["k3_measured"] if r["id"] == "k3-002"]
     for value in (0.0, math.nan, math.inf):
