@@ -1,11 +1,15 @@
 """Edges that mutation testing showed to be open: columns of the schedule, flows without a rate, texts at a limit."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from calculators.cashflow import irr_per_year, loan_balance_usd, schedule
 from calculators.numbers import NotANumberError, duration, money, parse_number, share, three_digits
+from calculators.ownership import Ownership
 from tests.calculators.test_cashflow import terms
+from tests.calculators.test_ownership import cost
 
 
 def test_the_schedule_shows_level_volume_running_cost_and_balance() -> None:
@@ -76,3 +80,28 @@ def test_texts_at_a_limit(shown: str, expected: str) -> None:
 def test_a_text_that_is_no_number_is_quoted_in_part(text: str) -> None:
     with pytest.raises(NotANumberError, match=rf"^'{text[:60]}'?[^{text[60:61] or 'x'}]"):
         parse_number(text)
+
+
+@pytest.mark.parametrize(
+    ("facility", "formula", "named"),
+    [
+        ("colocation", "systems x power x colocation price", ("power_kw", "colocation_usd_per_kw_month")),
+        (
+            "own",
+            "systems x power x PUE x 730 h x electricity price",
+            ("power_kw", "pue", "electricity_usd_per_kwh"),
+        ),
+    ],
+)
+def test_the_power_line_says_how_and_from_what(facility: str, formula: str, named: tuple[str, ...]) -> None:
+    written = {line.formula: line.terms for line in cost(facility=facility).lines}
+    assert written[formula] == named
+
+
+@pytest.mark.parametrize("acquisition", ["buy", "loan", "rent"])
+@pytest.mark.parametrize("facility", ["colocation", "own"])
+def test_each_cost_line_names_inputs_that_exist(acquisition: str, facility: str) -> None:
+    known = {f.name for f in fields(Ownership)}
+    for line in cost(acquisition, facility).lines:
+        assert line.terms
+        assert set(line.terms) <= known, line
