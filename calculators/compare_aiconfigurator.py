@@ -11,7 +11,8 @@ Left out, each with its reason: rows of chips and engines that it has no tables 
 (all disaggregated ones), and decode-context parallelism, which it has no argument for.
 
 Run once with aiconfigurator 0.12.0 over the whole file: it priced 18 rows, had no experts' timings for NVFP4 and found
-that two rows of 219,000 tokens do not fit. Its separate pools and its other database modes were not run. The tests of this file need no package: they replace `cli_estimate`.
+that two rows of 219,000 tokens do not fit. Its separate pools and its other database modes were not run. The tests of
+this file need no package: they replace `cli_estimate`.
 """
 
 import argparse
