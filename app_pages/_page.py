@@ -117,7 +117,7 @@ def sources(report: Report, language: Language) -> None:
             {
                 t("col.line"): [text_of_line(line["name"], language) for line in lines],
                 t("col.usd_per_month"): [fmt.usd(line["usd_per_month"], language) for line in lines],
-                t("col.formula"): [line["formula"] for line in lines],
+                t("col.formula"): [translated(line["formula"], language) for line in lines],
                 t("col.source"): [line["source"] for line in lines],
             },
             "sources_lines",
@@ -127,10 +127,10 @@ def sources(report: Report, language: Language) -> None:
         used = report.resolved.used
         table(
             {
-                t("col.figure"): [u.title for u in used],
+                t("col.figure"): [translated(u.title, language) for u in used],
                 t("col.value"): [fmt.figure(u.value, u.unit) for u in used],
                 t("col.origin"): [t(f"origin.{u.origin}") for u in used],
-                t("col.source"): [u.source for u in used],
+                t("col.source"): [translated(u.source, language) for u in used],
                 t("col.date"): [u.date for u in used],
                 t("col.kind"): [u.kind for u in used],
                 t("col.note"): [u.note for u in used],

@@ -9,6 +9,7 @@ from calculators import views
 from calculators.exports.months import COLUMNS, months
 from calculators.levelised import levelised
 from calculators.report import cost_lines, to_json
+from calculators.texts import translated
 
 t = page.t
 state, report = page.begin()
@@ -51,7 +52,7 @@ def lines() -> None:
         {
             "line": [page.text_of_line(row["name"], language) for row in rows],
             "usd": [row["usd_per_month"] for row in rows],
-            "formula": [row["formula"] for row in rows],
+            "formula": [translated(row["formula"], language) for row in rows],
         },
         "cost_lines",
         t("page.working"),

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calculators.cashflow import annuity_usd_per_month, loan_balance_usd
+from calculators.texts import said
 from calculators.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
 
 Array = npt.NDArray[np.float64]
@@ -94,7 +95,7 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
                 CostLine(
                     "Colocation, power included",
                     n * own.power_kw * own.colocation_usd_per_kw_month,
-                    "systems x power x colocation price",
+                    said("formula.colocation"),
                     ("power_kw", "colocation_usd_per_kw_month"),
                 )
             )
@@ -103,7 +104,7 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
                 CostLine(
                     "Electricity",
                     n * own.power_kw * own.pue * HOURS_PER_MONTH * own.electricity_usd_per_kwh,
-                    "systems x power x PUE x 730 h x electricity price",
+                    said("formula.electricity"),
                     ("power_kw", "pue", "electricity_usd_per_kwh"),
                 )
             )
@@ -111,7 +112,7 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
             CostLine(
                 "Hardware support",
                 hardware * own.support_share_per_year / MONTHS_PER_YEAR,
-                "systems x hardware price x support share / 12",
+                said("formula.support"),
                 ("hardware_usd", "support_share_per_year"),
             )
         )
@@ -120,7 +121,7 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
             CostLine(
                 "Rent",
                 n * own.accelerators_per_system * own.rent_usd_per_accelerator_hour * own.rented_hours_per_month,
-                "systems x accelerators x rent x rented hours",
+                said("formula.rent"),
                 ("accelerators_per_system", "rent_usd_per_accelerator_hour", "rented_hours_per_month"),
             )
         )
@@ -128,13 +129,16 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
         CostLine(
             "Staff",
             any_system * own.staff_fte * own.staff_usd_per_year / MONTHS_PER_YEAR,
-            "FTE x cost of an FTE / 12",
+            said("formula.staff"),
             ("staff_fte", "staff_usd_per_year"),
         )
     )
     lines.append(
         CostLine(
-            "Other running costs", any_system * own.other_opex_usd_per_month, "as given", ("other_opex_usd_per_month",)
+            "Other running costs",
+            any_system * own.other_opex_usd_per_month,
+            said("formula.as_given"),
+            ("other_opex_usd_per_month",),
         )
     )
     running = sum((line.usd_per_month for line in lines), np.zeros(()))
@@ -147,7 +151,7 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
             CostLine(
                 "Loan interest, mean over the horizon",
                 paid / own.horizon_months,
-                "interest paid within the horizon / horizon",
+                said("formula.interest"),
                 ("loan_rate", "loan_months"),
             )
         )
@@ -157,7 +161,7 @@ def ownership_cost(own: Ownership) -> OwnershipCost:
         CostLine(
             "Depreciation",
             depreciation,
-            "(capex - residual value) / horizon",
+            said("formula.depreciation"),
             ("hardware_usd", "spares_share", "other_capex_usd", "residual_share", "horizon_months"),
             is_depreciation=True,
         )

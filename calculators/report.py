@@ -20,7 +20,7 @@ from calculators.numbers import plain
 from calculators.ownership import CostLine
 from calculators.resolve import Resolved, pins_of, resolve
 from calculators.scenario import SPECS, VERSION, Scenario
-from calculators.texts import Language
+from calculators.texts import Language, field_words, listed, said, unit_words
 from calculators.uncertainty import Uncertainty, summarise
 from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
 from calculators.verdict import Band, payback_of, reason_text, verdict
@@ -276,12 +276,15 @@ def line_formula(line: CostLine, report: Report) -> str:
             continue
         spec = SPECS.get(term)
         unit = spec.unit if spec else ""
-        parts.append(
-            f"{spec.title.lower() if spec else term.replace('_', ' ')} {plain(float(np.asarray(value)))} {unit}".strip()
-        )
+        title = field_words(term, spec.title.lower()) if spec else said("formula.accelerators_per_system")
+        shown = plain(float(np.asarray(value)))
+        if unit:
+            parts.append(said("formula.term", title=title, value=shown, unit=unit_words(unit)))
+        else:
+            parts.append(said("formula.bare_term", title=title, value=shown))
     systems = int(np.asarray(report.inputs.system_count)) + int(np.asarray(report.inputs.reserve_systems))
-    shown = f"{systems} systems; " if "systems" in line.formula else ""
-    return f"{line.formula} ({shown}{', '.join(parts)})"
+    count = said("formula.systems", n=systems) if "systems" in line.formula else ""
+    return said("formula.worked", formula=line.formula, systems=count, terms=listed(parts))
 
 
 def line_source(line: CostLine, report: Report) -> str:
@@ -308,7 +311,7 @@ def cost_lines(report: Report) -> list[dict[str, Any]]:
             {
                 "name": "Licence fee",
                 "usd_per_month": number(report.result.licence_usd_per_month),
-                "formula": "licence share x API value of the served tokens",
+                "formula": said("formula.licence"),
                 "source": "Licence fee: typed in",
             }
         )

@@ -138,7 +138,7 @@ def _figure_used(name: str, figure: Figure, origin: str = "catalogue") -> Used:
     spec = SPECS.get(name)
     return Used(
         name,
-        spec.title if spec else name.replace("_", " "),
+        field_words(name, spec.title if spec else name.replace("_", " ")),
         figure.value,
         figure.unit,
         origin,
@@ -293,12 +293,25 @@ def _catalogue_numbers(
         spec = SPECS[name]
         if chosen is not None:
             numbers[name] = chosen
-            used.append(Used(name, spec.title, chosen, spec.unit, "scenario", "typed in", "", "user"))
+            used.append(
+                Used(
+                    name,
+                    field_words(name, spec.title),
+                    chosen,
+                    spec.unit,
+                    "scenario",
+                    said("said_source.typed"),
+                    "",
+                    "user",
+                )
+            )
         elif name in pinned:
             numbers[name] = pinned[name]
-            told = "data/ of the day on which the link was made"
+            told = said("said_source.pinned")
             if needed:
-                used.append(Used(name, spec.title, pinned[name], spec.unit, "link", told, "", "pinned"))
+                used.append(
+                    Used(name, field_words(name, spec.title), pinned[name], spec.unit, "link", told, "", "pinned")
+                )
         elif figure is not None:
             numbers[name] = figure.value
             if needed:
@@ -424,7 +437,7 @@ def _offer_lines(
     for name in PRICE_FIELDS:
         line = _price_line(label, name, price, offer, _paid_input(label, scenario))
         if name in typed:
-            line = Used(line.name, line.title, line.value, line.unit, "scenario", "typed in", "", "user")
+            line = Used(line.name, line.title, line.value, line.unit, "scenario", said("said_source.typed"), "", "user")
         used.append(line)
     # a missing cached price matters only where something is cached
     asked = price if scenario.cached_share > 0 else replace(price, cached_is_missing=False)
@@ -548,9 +561,9 @@ def _chosen(scenario: Scenario) -> list[Used]:
         value = getattr(scenario, name)
         if name in CATALOGUE_FIELDS or name in PRICE_FIELDS or value in (None, "") or name == "profile_weights":
             continue
-        origin = "default of the scenario" if value == spec.default else "typed in"
+        origin = said("said_source.default") if value == spec.default else said("said_source.typed")
         shown = value if isinstance(value, str) else float(value)
-        used.append(Used(name, spec.title, shown, spec.unit, "scenario", origin, "", "user"))
+        used.append(Used(name, field_words(name, spec.title), shown, spec.unit, "scenario", origin, "", "user"))
     return used
 
 

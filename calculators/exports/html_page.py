@@ -357,7 +357,7 @@ def _cost_table(data: dict[str, Any], w: _Words) -> str:
         return w(key) if key in catalogue() else line
 
     def row(line: dict[str, Any]) -> list[str]:
-        return [name(line["name"]), w.exact_usd(line["usd_per_month"]), line["formula"]]
+        return [name(line["name"]), w.exact_usd(line["usd_per_month"]), translated(line["formula"], w.language)]
 
     # running lines first, then their sum, then the write-off
     late = [line for line in host["lines"] if line["name"] == "Depreciation"]

@@ -5,18 +5,21 @@ import json
 import pickle
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from calculators.catalog import load_catalog
 from calculators.link import parse
 from calculators.numbers import NotANumberError, parse_number
-from calculators.report import Report, build_report, to_json
+from calculators.report import Report, build_report, cost_lines, to_json
 from calculators.resolve import UnresolvedError, check_ids
 from calculators.scenario import SPECS, Problem, Scenario, from_values
 from calculators.serverless import PriceNow
 from calculators.texts import Said, catalogue, field_id, field_words, listed, said, text, translated, unit_words
 
+ROOT = Path(__file__).resolve().parents[2]
 ENGLISH_WORD = re.compile(r"\b(the|is|are|of|must|was|were|not|more|than|price|only)\b")
 """Words that every English sentence of the app has at least one of, and no Chinese one."""
 
@@ -186,3 +189,42 @@ def test_why_there_is_no_report_is_told_in_chinese(choices: dict[str, object]) -
         report(**choices)
     assert str(error.value) == error.value.problem.message
     assert not ENGLISH_WORD.search(chinese(error.value.problem))
+
+
+@pytest.mark.parametrize(
+    "choices", [{}, {"acquisition": "rent"}, {"acquisition": "loan", "facility": "own", "licence_share": 0.1}]
+)
+def test_the_working_of_a_cost_line_is_told_in_chinese(choices: dict[str, object]) -> None:
+    lines = cost_lines(report(**choices))
+    assert len(lines) >= 4
+    for line in lines:
+        assert isinstance(line["formula"], Said)
+        told = translated(line["formula"], "zh")
+        assert not re.search(r"[a-z]{4,}", told.replace("token", "")), told
+        # the same numbers stand in both
+        assert re.findall(r"\d[\d.]*", told) == re.findall(r"\d[\d.]*", line["formula"])
+
+
+def test_a_chinese_page_shows_its_warnings_and_problems_in_chinese() -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    query = {
+        "lang": "zh",
+        "batch_share": "0.5",
+        "cached_share": "0.9",
+        "max_ttft_s": "5",
+        "utilization": "7",
+        "v": "99",
+    }
+    for key, value in query.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception
+    warnings = to_json(report(batch_share=0.5, cached_share=0.9, max_ttft_s=5.0))["warnings"]
+    assert len(warnings) >= 2
+    shown = "\n".join(e.value for e in (*at.markdown, *at.warning)).replace("\\", "")
+    for warning in warnings:
+        assert warning not in shown
+        assert translated(warning, "zh") in shown
+    problem = from_values({"utilization": 7})[1][0].message
+    assert problem not in shown
+    assert translated(problem, "zh").split("；")[1] in shown
