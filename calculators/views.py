@@ -289,8 +289,11 @@ def by_payback(option: Option) -> tuple[float, float]:
 
 
 def best(options: Iterable[Option]) -> tuple[Option | None, Option | None]:
-    """The option with the shortest payback, and the one with the least cost per token; None where none is known."""
-    known = [o for o in options if o.usd_per_mtok is not None]
+    """The option with the shortest payback, and the one with the least cost per token; None where none is known.
+
+    An uncalibrated speed is an upper bound, so such a machine is listed but never named the best.
+    """
+    known = [o for o in options if o.usd_per_mtok is not None and o.evidence != "uncalibrated"]
     back = [o for o in known if o.days is not None]
     return (
         min(back, key=lambda o: o.days or 0.0, default=None),

@@ -95,3 +95,16 @@ def test_moved_data_are_noticed_and_equal_data_are_not() -> None:
     assert not views.has_moved(now, report())
     assert views.has_moved(build_report(Scenario(), CATALOG, {"hardware_usd": 300_000.0}), now)
     assert views.has_moved(dataclasses.replace(now, status="never", days=None), now)
+
+
+def test_a_bound_is_never_named_the_best() -> None:
+    report = build_report(Scenario(), load_catalog())
+    options = views.machines(report.scenario, load_catalog())
+    bound = [o for o in options if o.evidence == "uncalibrated" and o.days is not None]
+    known = [o for o in options if o.evidence != "uncalibrated" and o.days is not None]
+    assert bound
+    assert known
+    # with only the bound and a slower known machine, the known one is named
+    slowest = max(known, key=lambda o: o.days or 0.0)
+    fastest, cheapest = views.best([*bound, slowest])
+    assert fastest == cheapest == slowest
