@@ -331,7 +331,7 @@ def _app_visits(chromium: Browser, url: str, through: str, reference: tuple[floa
         hosts |= asked
         if visit == 0:
             links = page.locator("[data-testid='stSidebarNavLink'], [data-testid='stTopNavLink']")
-            names = [links.nth(n).inner_text() for n in range(links.count())]
+            names = [links.nth(n).inner_text().split()[-1] for n in range(links.count())]
             for _ in range(2):
                 for number, name in enumerate(names):
                     taken = _until_still(page, links.nth(number).click)
