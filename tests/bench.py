@@ -414,7 +414,7 @@ async def _crowd(
     people = []
     for number in range(sessions):
         people.append(asyncio.create_task(one(number)))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)  # a first visit costs more than a rerun: they do not all come at once
     while len(opened) < sessions and not any(p.done() for p in people):
         await asyncio.sleep(0.05)
     until[0] = time.monotonic() + seconds
@@ -431,7 +431,9 @@ def memory(app: Streamlit, sessions: int) -> list[Row]:
     async def idle() -> tuple[float, float]:
         pages = await _page_names(app)
         async with Person(app.url) as first:
-            await first.run()
+            for page in pages:  # what each page loads once a process is not a session's
+                first.page = page
+                await first.run()
             before = _rss_mib(app)
             people = [Person(app.url, page=pages[n % len(pages)]) for n in range(sessions)]
             try:

@@ -60,7 +60,8 @@ class Person:
             subprotocols=["streamlit"],
             additional_headers=headers,
             max_size=None,
-            ping_interval=None,  # type: ignore[list-item]
+            ping_interval=None,
+            open_timeout=60,  # type: ignore[list-item]
         )
         return self
 
