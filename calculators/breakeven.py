@@ -92,8 +92,17 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, float | None,
     usable = float(result.terms.capacity_requests_per_month)
     api = float(result.baseline_usd_per_request)
 
+    # machines that are filled stay full: growth of the demand does not act, here as in the headline
+    growth = np.zeros(()) if inputs.demand == "fill" else np.asarray(inputs.demand_growth_per_year, dtype=float)
+
     def demand(requests: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Inputs:
-        return replace(inputs, demand="requests", demand_amount=requests, migratable_share=1.0)
+        return replace(
+            inputs,
+            demand="requests",
+            demand_amount=requests,
+            migratable_share=1.0,
+            demand_growth_per_year=float(growth),
+        )
 
     if usable > 0:
         # the peak hours of an uneven week spill over, so the demand may have to be above the mean capacity
@@ -108,7 +117,10 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, float | None,
         return None, None, False
     # without the limit of the machines the flow is a straight line in the volume
     lots = replace(
-        result.terms, capacity_requests_per_month=np.asarray(1e30), demand_requests_per_month=np.array([0.0, 1.0])
+        result.terms,
+        capacity_requests_per_month=np.asarray(1e30),
+        demand_requests_per_month=np.array([0.0, 1.0]),
+        demand_growth_per_year=growth,
     )
     months = np.arange(int(np.asarray(inputs.horizon_months)))
     flow = np.broadcast_to(lots.operating_saving_usd(months) - lots.interest_usd(months), (2, months.size)).sum(axis=-1)

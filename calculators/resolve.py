@@ -463,6 +463,9 @@ def _workload_warnings(scenario: Scenario, model: Model) -> list[str]:
         warnings.append(said("warning.too_long", length=f"{length:,}", limit=limit, model=model.name))
     if scenario.cached_share > 0 and scenario.serving_cached_share is None:
         warnings.append(said("warning.same_reuse"))
+    moved = (scenario.demand_growth_per_year, scenario.migratable_share, scenario.profile) != (0.0, 1.0, "flat")
+    if scenario.demand == "fill" and moved:
+        warnings.append(said("warning.fill_ignores"))
     return warnings
 
 

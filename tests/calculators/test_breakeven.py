@@ -119,6 +119,8 @@ def test_each_break_even_put_back_gives_a_payback_at_the_horizon(scenario: Scena
         put_back(api_price_factor=even.api_usd_per_mtok / paid)
     if even.reachable and even.tokens_per_month is not None:
         volume: dict[str, Any] = {"demand": "requests", "demand_amount": even.tokens_per_month / tokens}
+        if scenario.demand == "fill":  # filled machines stay full, whatever the demand grows
+            volume["demand_growth_per_year"] = 0.0
         put_back(**volume, migratable_share=1.0)
         again = evaluate(dataclasses.replace(inputs, **volume, migratable_share=1.0))
         assert even.utilization == pytest.approx(float(again.used_share_of_capacity))

@@ -130,7 +130,7 @@ def test_never_says_what_it_would_need() -> None:
     # 630,000 / 48 + 11,591.13 = 24,716 USD of API spend, as worked in test_breakeven
     assert any("It would need 24,700 USD of API spend a month (5.70 B tokens)" in s for s in sentences)
     sentences = report_of(measured_output_tokens_per_s=124).sentences()
-    assert any("more than the machine can serve" in s for s in sentences)
+    assert any("more than it serves at the planned utilization" in s for s in sentences)
     sentences = report_of(licence_share=1).sentences()
     assert any(s == "No volume breaks even at this API price." for s in sentences)
 
