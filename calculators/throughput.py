@@ -360,7 +360,7 @@ class Workload:
         filled one takes longer (`pipeline_fill`).
         """
         d = self.plan.decode
-        b = np.maximum(batch if d.decode_batches == 1.0 else batch / d.decode_batches, 1.0)
+        b = np.maximum(batch / d.decode_batches, 1.0)
         weights = d.dense_weights_s - d.routed_weights_s * np.expm1(b * self.log_miss)
         if d.dp == 1:
             return np.asarray(self.step_constant + self.per_batch * b + np.maximum(weights, self.flop_per_batch * b))
@@ -386,7 +386,7 @@ class Workload:
         plan = self.plan
         c = np.asarray(concurrency, dtype=np.float64)
         if plan.shared:
-            local = c if plan.decode_workers == 1 else c / plan.decode_workers
+            local = c / plan.decode_workers  # an array where the calibration stacks its plans
             step = self.step_s(local)
             merged = self.prompt_s(local)
             cycle = self.decode_steps * step + local * merged
