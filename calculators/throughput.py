@@ -362,7 +362,7 @@ class Workload:
         d = self.plan.decode
         b = np.maximum(batch / d.decode_batches, 1.0)
         weights = d.dense_weights_s - d.routed_weights_s * np.expm1(b * self.log_miss)
-        if d.dp == 1:
+        if np.ndim(d.dp) == 0 and d.dp == 1:  # the calibration stacks its plans, then it is an array
             return np.asarray(self.step_constant + self.per_batch * b + np.maximum(weights, self.flop_per_batch * b))
         local = np.maximum(b / d.dp, 1.0)
         flops = self.flop_per_local * local + self.flop_per_sequence * b
