@@ -82,7 +82,6 @@ def ways() -> None:
     if report.resolved.alternative is not None:
         bars.append((report.resolved.alternative.id, other, charts.ALTERNATIVE))
     shown = [(name, usd, colour) for name, usd, colour in bars if usd is not None]
-    cheapest = min(shown, key=lambda bar: bar[1])[0]
     fig = charts.figure(t("axis.usd_per_month"), "")
     charts.ranked(
         fig,
@@ -91,7 +90,15 @@ def ways() -> None:
         [colour for _, _, colour in shown],
         [fmt.usd(usd, language) for _, usd, _ in shown],
     )
-    title = t("costs.ways_title", cheapest=cheapest)
+    # without a bill to hold against them, the least of the own bars would be no answer
+    comparable = base is not None and bool(shown)
+    cheapest = min(shown, key=lambda bar: bar[1])[0] if comparable else ""
+    served = float(report.result.served_requests_per_month) > 0
+    title = t(
+        "costs.ways_title" if comparable else "costs.ways_unpriced" if served else "costs.ways_nothing",
+        cheapest=cheapest,
+        offer=report.resolved.baseline.id,
+    )
     columns = {
         t("costs.way"): list(own),
         t("col.capex_usd"): [fmt.option_usd(o, "capex_usd", language) for o in own.values()],

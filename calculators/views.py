@@ -331,9 +331,14 @@ def api_usd_per_mtok(report: Report, offer: str = "baseline") -> float | None:
 
 
 def api_cost_of_served_usd_per_month(report: Report) -> tuple[float | None, float | None]:
-    """What the tokens that own machines serve would cost at the baseline and at the alternative offer, month 0."""
+    """What the tokens that own machines serve would cost at the baseline and at the alternative offer, month 0.
+
+    None where an offer has no price, and for both where the machines serve nothing: 0 USD would be no price for that.
+    """
     r = report.result
     served = float(r.served_requests_per_month)
+    if served <= 0:
+        return None, None
     known = report.resolved.alternative is not None
     return (
         _number(served * float(r.baseline_usd_per_request)),

@@ -82,6 +82,16 @@ def test_ways_to_own_agree_with_their_own_reports() -> None:
         assert option.usd_per_month == pytest.approx(float(alone.result.usd_per_month), rel=1e-12)
 
 
+def test_what_nobody_serves_has_no_api_bill() -> None:
+    # 8xH200 cannot hold the model, no machine serves nothing, and idle ones do not either: no bill of 0 USD
+    for values in ({"system": "hgx-h200-8"}, {"system_count": 0}, {"utilization": 0}):
+        assert views.api_cost_of_served_usd_per_month(report(**values)) == (None, None)
+    base, other = views.api_cost_of_served_usd_per_month(report())
+    # 94,364.38 USD at 3 and 15 USD per million, a sixth less at 2.5 and 12.5
+    assert base == pytest.approx(94_364.3844)
+    assert other == pytest.approx(94_364.3844 * 5 / 6)
+
+
 def test_standings_name_the_figure_behind_an_empty_field() -> None:
     found = views.standings(CATALOG, "hgx-b300-8", "moonshotai/kimi-k3")
     used = {u.name: u for u in resolve(Scenario(), CATALOG).used}
