@@ -136,6 +136,15 @@ def _reset(names: Iterable[str]) -> None:
     _assign({name: _shown_default(name) for name in names if name in st.session_state})
 
 
+def _reset_all(names: Iterable[str]) -> None:
+    """Also forget amounts that are kept undrawn; their address has nothing to change."""
+    drawn = AMOUNT_OF.get(st.session_state["demand"])
+    _reset(names)
+    for name in AMOUNT_OF.values():
+        if name != drawn:
+            st.session_state[name] = _shown_default(name)
+
+
 def _apply_preset(catalog: Catalog, preset_id: str) -> None:
     preset = catalog.presets[preset_id]
     _assign({name: fmt.field_text(name, getattr(preset, name)) for name in PRESET_FIELDS})
@@ -397,8 +406,23 @@ def _language() -> Language:
     return cast(Language, chosen or default)
 
 
-def _reset_button(label: str, names: Iterable[str], key: str) -> None:
-    st.button(label, key=key, on_click=_reset, args=(tuple(names),), type="tertiary", icon=":material/undo:")
+def _reset_button(label: str, names: Iterable[str], key: str, reset: Callable[..., None] = _reset) -> None:
+    st.button(label, key=key, on_click=reset, args=(tuple(names),), type="tertiary", icon=":material/undo:")
+
+
+def _amount(drawer: _Drawer) -> None:
+    """The amount that belongs to the kind of demand, in a place of its own.
+
+    It is drawn here and nowhere else: a widget that moves is for a moment on the page twice, and when the old one goes
+    the browser forgets that the address belongs to the new one. The other amounts keep their texts undrawn.
+    """
+    active = AMOUNT_OF.get(drawer.texts["demand"])
+    for name in AMOUNT_OF.values():
+        if name != active:
+            drawer.texts[name] = str(drawer.value(name) or "")
+    with st.container(key="amount"):
+        if active:
+            drawer.draw(active)
 
 
 def _first(drawer: _Drawer, catalog: Catalog) -> None:
@@ -408,9 +432,7 @@ def _first(drawer: _Drawer, catalog: Catalog) -> None:
         for name in names:
             drawer.draw(name)
         if question == "pay":
-            amount = AMOUNT_OF.get(drawer.texts["demand"])
-            if amount:
-                drawer.draw(amount)
+            _amount(drawer)
         if question == "run":
             with st.popover(t("field.presets"), width="stretch", icon=":material/tune:"):
                 st.caption(t("field.presets_help"))
@@ -431,7 +453,6 @@ def _more(drawer: _Drawer) -> None:
     for group in list(GROUPS)[1:]:
         names = [n for n, spec in SPECS.items() if spec.group == group and n not in drawn and spec.widget != "hidden"]
         if group == "demand":
-            names += [n for n in AMOUNT_OF.values() if n not in drawn]
             names += ["profile_weights"] if drawer.value("profile_weights") else []
         if group == "finance":
             names += ["title"]
@@ -454,7 +475,7 @@ def _sidebar(catalog: Catalog, linked: Scenario) -> _Drawer:
         if drawer.changed:
             names = ", ".join(field_title(n, language) for n in SPECS if n in drawer.changed)
             st.caption(drawer.t("field.changed_list", names=fmt.escape(names)))
-            _reset_button(drawer.t("field.reset_all"), drawer.changed, "_reset_all")
+            _reset_button(drawer.t("field.reset_all"), drawer.changed, "_reset_all", _reset_all)
     return drawer
 
 

@@ -10,7 +10,7 @@ from app_pages import _inputs as inputs
 from calculators import link
 from calculators.catalog import load_catalog
 from calculators.report import build_report, to_json
-from calculators.scenario import SPECS, Scenario
+from calculators.scenario import AMOUNT_OF, SPECS, Scenario
 from calculators.texts import LANGUAGES, catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,9 +91,21 @@ def test_changing_one_field_resets_no_other() -> None:
     at.text_input(key="demand_tokens_per_month").set_value("30B").run()
     at.selectbox(key="demand").set_value("spend").run()
     at.selectbox(key="system").set_value("mi355x-8").run()
+    assert at.selectbox(key="demand").value == "spend"
+    at.selectbox(key="demand").set_value("tokens").run()
     values = {n: at.text_input(key=n).value for n in ("hardware_usd", "spares_share", "demand_tokens_per_month")}
     assert values == {"hardware_usd": "500k", "spares_share": "7 %", "demand_tokens_per_month": "30B"}
-    assert at.selectbox(key="demand").value == "spend"
+
+
+def test_resetting_all_forgets_amounts_that_are_not_shown() -> None:
+    at = start(demand="spend", demand_usd_per_month="95k", demand_tokens_per_month="30B")
+    at.selectbox(key="demand").set_value("tokens").run()
+    assert at.text_input(key="demand_tokens_per_month").value == "30B"
+    at.selectbox(key="demand").set_value("spend").run()
+    at.button(key="_reset_all").click().run()
+    for demand, amount in AMOUNT_OF.items():
+        at.selectbox(key="demand").set_value(demand).run()
+        assert at.text_input(key=amount).value == ""
 
 
 def test_an_untyped_figure_follows_the_machine() -> None:
@@ -267,8 +279,12 @@ def test_every_field_is_drawn_on_every_page_under_its_own_name() -> None:
     for page in OWN_PAGES:
         at = start(page)
         drawn = {w.key for kind in (at.text_input, at.selectbox, at.slider) for w in kind}
-        missing = set(SPECS) - drawn - {"profile_weights"}  # drawn once it holds something
+        # the amounts are drawn with their kind of demand, the profile once it holds something
+        missing = set(SPECS) - drawn - {"profile_weights", *AMOUNT_OF.values()}
         assert not missing, page
+    for demand, amount in AMOUNT_OF.items():
+        drawn = {w.key for w in start(demand=demand).text_input}
+        assert drawn & set(AMOUNT_OF.values()) == {amount}
     assert "profile_weights" in {w.key for w in start(profile_weights="A" * 168).text_input}
 
 

@@ -138,6 +138,41 @@ def test_pages_share_the_scenario_and_the_address_bar(visit: Visit) -> None:
         assert parameters(visitor.page.url) == {"utilization": "0.5", "hardware_usd": "500k"}
 
 
+def test_the_amount_of_the_demand_stays_in_the_address_and_is_kept_while_another_is_asked(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open(charts=2)
+    page = visitor.page
+
+    def choose(kind: str) -> None:
+        box = page.get_by_role("combobox", name="Demand is given as")
+        box.click()
+        page.get_by_role("option", name=kind, exact=True).click()
+        expect(box).to_have_value(kind)
+
+    def type_amount(name: str, value: str) -> None:
+        field = page.get_by_role("textbox", name=name)
+        field.fill(value)
+        field.press("Enter")
+
+    choose("tokens")
+    type_amount("Tokens a month", "5B")
+    visitor.expect_verdict(answer(Scenario(demand="tokens", demand_tokens_per_month=5e9)))
+    for name in ("Capacity", "Decision"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile("/\\?" if name == "Decision" else name.lower()))
+        visitor.settle()
+        assert parameters(page.url) == {"demand": "tokens", "demand_tokens_per_month": "5B"}
+    choose("spend")
+    type_amount("Spend a month", "95k")
+    both = Scenario(demand="spend", demand_usd_per_month=95_000, demand_tokens_per_month=5e9)
+    visitor.expect_verdict(answer(both))
+    assert parameters(page.url) == {"demand": "spend", "demand_usd_per_month": "95k"}
+    choose("tokens")
+    visitor.expect_verdict(answer(Scenario(demand="tokens", demand_tokens_per_month=5e9)))
+    expect(page.get_by_role("textbox", name="Tokens a month")).to_have_value("5B")
+    assert parameters(page.url) == {"demand": "tokens", "demand_tokens_per_month": "5B"}
+
+
 def test_first_visit_by_keyboard_alone(visit: Visit) -> None:
     visitor = visit()
     visitor.open()
