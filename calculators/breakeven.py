@@ -18,8 +18,13 @@ class BreakEven:
     """Break-evens of a scenario; None where no value of that input reaches it.
 
     ``tokens_per_month`` is the demand that may move, input + output as own machines see them; where the week is uneven
-    or the demand falls, not all of it is served. It is what would be needed even if the machines cannot serve it: then
-    ``reachable`` is False and ``utilization`` None.
+    or the demand falls, not all of it is served. Of 'fill' it is what the machines serve: its demand is in the hours in
+    which there are machines. ``utilization`` is the share of the capacity that this volume takes in month 0, searched
+    up to all of it; ``above_plan`` tells that the planned utilization is too low for it. Volume and spend are what
+    would be needed even if full machines cannot serve it: then ``reachable`` is False and ``utilization`` None.
+
+    ``planned_utilization`` is the plan (highest share in any hour) from which on this scenario's own demand breaks
+    even, None where no plan up to 100 % does; of 'fill' it is ``utilization``.
     """
 
     tokens_per_month: float | None
@@ -29,6 +34,8 @@ class BreakEven:
     hardware_usd: float | None
     rent_usd_per_accelerator_hour: float | None
     reachable: bool
+    above_plan: bool = False
+    planned_utilization: float | None = None
 
 
 def _final(inputs: Inputs, result: Result) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -58,7 +65,16 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
     per_request = float(result.tokens_per_request)
     capacity = float(result.capacity_requests_per_month)
 
-    demand, served, reachable = _volume(inputs, result)
+    if inputs.demand == "fill":
+        load = _load(inputs, result)
+        demand = None if load is None else load * capacity
+        used = load if load is not None and load <= 1 else None
+        reachable, above = used is not None, used is not None and used > float(np.asarray(inputs.utilization))
+        planned = used
+    else:
+        demand, used, above = _volume(inputs, result, capacity)
+        reachable = used is not None
+        planned = crossing(lambda u: _final(replace(inputs, utilization=u), result), 0.0, 1.0)
     tokens = None if demand is None else demand * per_request
     paid_tokens = per_request / float(np.asarray(inputs.token_ratio))
 
@@ -78,41 +94,51 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
         hardware = None if share is None else share * now
     return BreakEven(
         tokens_per_month=tokens,
-        utilization=served / capacity if served is not None and reachable else None,
+        utilization=used,
         api_usd_per_month=None if demand is None else demand * api,
         api_usd_per_mtok=None if factor is None else factor * api / paid_tokens * TOKENS_PER_MTOK,
         hardware_usd=hardware,
         rent_usd_per_accelerator_hour=rent,
         reachable=reachable,
+        above_plan=above,
+        planned_utilization=planned,
     )
 
 
-def _volume(inputs: Inputs, result: Result) -> tuple[float | None, float | None, bool]:
-    """Requests a month that may move at break-even, those served of them, and whether the machines can do it."""
-    usable = float(result.terms.capacity_requests_per_month)
+def _load(inputs: Inputs, result: Result) -> float | None:
+    """Load of machines that are filled at break-even, above 1 where full ones do not do; None where no load does."""
+    idle_full = _final(replace(inputs, utilization=np.array([0.0, 1.0])), result)
+    return _linear_zero(float(idle_full[0]), float(idle_full[1]))
+
+
+def _volume(inputs: Inputs, result: Result, capacity: float) -> tuple[float | None, float | None, bool]:
+    """Requests a month that may move at break-even, the share of the capacity served, whether it is above the plan.
+
+    The share is None where full machines cannot do it, and the requests are what it would take without their limit.
+    """
     api = float(result.baseline_usd_per_request)
+    plan = float(np.asarray(inputs.utilization))
 
-    # machines that are filled stay full: growth of the demand does not act, here as in the headline
-    growth = np.zeros(()) if inputs.demand == "fill" else np.asarray(inputs.demand_growth_per_year, dtype=float)
+    def demand(requests: np.ndarray[tuple[int, ...], np.dtype[np.float64]], limit: float) -> Inputs:
+        return replace(inputs, demand="requests", demand_amount=requests, migratable_share=1.0, utilization=limit)
 
-    def demand(requests: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Inputs:
-        return replace(
-            inputs,
-            demand="requests",
-            demand_amount=requests,
-            migratable_share=1.0,
-            demand_growth_per_year=float(growth),
-        )
+    for limit in (plan, 1.0):
+        usable = capacity * limit
+        if usable <= 0:
+            continue
 
-    if usable > 0:
+        def gap(
+            r: np.ndarray[tuple[int, ...], np.dtype[np.float64]], limit: float = limit
+        ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+            return _final(demand(r, limit), result)
+
         # the peak hours of an uneven week spill over, so the demand may have to be above the mean capacity
-        high = usable * 168.0
-        x = crossing(lambda r: _final(demand(r), result), 0.0, usable)
+        x = crossing(gap, 0.0, usable)
         if x is None:
-            x = crossing(lambda r: _final(demand(r), result), usable, high)
+            x = crossing(gap, usable, usable * 168.0 / float(result.terms.rented_share))
         if x is not None:
-            served = evaluate(demand(np.asarray(x)), sizing=result.sizing, extend=False).served_requests_per_month
-            return float(x), float(served), True
+            at = evaluate(demand(np.asarray(x), limit), sizing=result.sizing, extend=False)
+            return x, float(at.served_requests_per_month) / capacity, limit > plan
     if api <= 0:
         return None, None, False
     # without the limit of the machines the flow is a straight line in the volume
@@ -120,7 +146,7 @@ def _volume(inputs: Inputs, result: Result) -> tuple[float | None, float | None,
         result.terms,
         capacity_requests_per_month=np.asarray(1e30),
         demand_requests_per_month=np.array([0.0, 1.0]),
-        demand_growth_per_year=growth,
+        demand_growth_per_year=np.asarray(inputs.demand_growth_per_year, dtype=float),
     )
     months = np.arange(int(np.asarray(inputs.horizon_months)))
     flow = np.broadcast_to(lots.operating_saving_usd(months) - lots.interest_usd(months), (2, months.size)).sum(axis=-1)

@@ -70,6 +70,47 @@ def test_no_break_even_where_there_is_no_price_or_no_machine() -> None:
     assert break_even(unpriced, evaluate(unpriced)) == BreakEven(None, None, None, None, None, None, False)
 
 
+def test_a_plan_that_is_too_low_does_not_hide_the_load_that_would_do() -> None:
+    # 24,716.13 of 125,819 USD that full machines would serve: 19.6 %, whatever the plan is
+    for planned in (0.0, 0.15, 0.75):
+        _, result, even = solved(utilization=planned)
+        assert even.reachable
+        assert even.utilization == pytest.approx(0.1964416725)
+        assert even.planned_utilization == pytest.approx(0.1964416725)
+        assert even.above_plan == (planned < 0.19)
+        assert even.api_usd_per_month == pytest.approx(630_000 / 48 + RUNNING, rel=1e-9)
+    # rented for 45,844 a month and 6,250 of staff: 52,094 of 125,819 USD
+    _, result, even = solved(acquisition="rent", utilization=0.3)
+    full = float(result.capacity_requests_per_month) * 0.039936
+    assert even.utilization == pytest.approx(52_094 / full, rel=1e-9)
+    assert even.utilization == pytest.approx(0.414, abs=5e-4)
+    assert even.above_plan
+    # a demand of 100,000 USD would do as well, as soon as more of the capacity is planned
+    _, _, even = solved(utilization=0.15, demand="spend", demand_usd_per_month=100_000)
+    assert even.planned_utilization == pytest.approx(0.1964416725)
+    # 20,000 USD do not, at any plan
+    _, _, even = solved(utilization=0.15, demand="spend", demand_usd_per_month=20_000)
+    assert even.planned_utilization is None
+    assert even.above_plan
+    assert even.api_usd_per_month == pytest.approx(630_000 / 48 + RUNNING, rel=1e-9)
+
+
+def test_machines_rented_for_a_part_of_the_hours_break_even_on_the_demand_of_those_hours() -> None:
+    # 264 of 730 hours: 8 x 7.85 x 264 of rent and 6,250 of staff
+    rented: dict[str, Any] = {
+        "acquisition": "rent", "rent_usd_per_accelerator_hour": 7.85, "rented_hours_per_month": 264,
+    }  # fmt: skip
+    cost = 8 * 7.85 * 264 + 6250
+    _, result, even = solved(**rented)
+    # 'fill' serves all of its demand, which is there in the rented hours only
+    assert even.api_usd_per_month == pytest.approx(cost, rel=1e-9)
+    assert even.utilization == pytest.approx(cost / 0.039936 / float(result.capacity_requests_per_month), rel=1e-9)
+    # a spend spread over the week meets machines in 264 of 730 hours: 730 / 264 times as much is needed
+    _, _, spread = solved(**rented, demand="spend", demand_usd_per_month=34_126.3)
+    assert spread.api_usd_per_month == pytest.approx(cost * 730 / 264, rel=1e-9)
+    assert spread.utilization == pytest.approx(even.utilization, rel=1e-9)
+
+
 def test_free_api_has_no_volume() -> None:
     _, _, even = solved(input_usd_per_mtok=0, output_usd_per_mtok=0)
     assert even.tokens_per_month is None
@@ -118,12 +159,18 @@ def test_each_break_even_put_back_gives_a_payback_at_the_horizon(scenario: Scena
         paid = float(result.baseline_usd_per_request) / (inputs.input_tokens + inputs.output_tokens) * 1e6
         put_back(api_price_factor=even.api_usd_per_mtok / paid)
     if even.reachable and even.tokens_per_month is not None:
-        volume: dict[str, Any] = {"demand": "requests", "demand_amount": even.tokens_per_month / tokens}
-        if scenario.demand == "fill":  # filled machines stay full, whatever the demand grows
-            volume["demand_growth_per_year"] = 0.0
-        put_back(**volume, migratable_share=1.0)
-        again = evaluate(dataclasses.replace(inputs, **volume, migratable_share=1.0))
+        if scenario.demand == "fill":  # filled machines serve what they are filled with
+            volume: dict[str, Any] = {"utilization": even.utilization}
+        else:
+            volume = {"demand": "requests", "demand_amount": even.tokens_per_month / tokens, "migratable_share": 1.0}
+            volume |= {"utilization": 1.0} if even.above_plan else {}
+        put_back(**volume)
+        again = evaluate(dataclasses.replace(inputs, **volume))
         assert even.utilization == pytest.approx(float(again.used_share_of_capacity))
+        # above the plan: the demand's peak hours take more than it, even where the mean does not
+        assert even.above_plan or even.utilization <= scenario.utilization * (1 + 1e-9)
+    if even.planned_utilization is not None:
+        put_back(utilization=even.planned_utilization)
 
 
 @settings(deadline=None, max_examples=40)
@@ -140,5 +187,5 @@ def test_no_break_even_means_that_none_exists(scenario: Scenario) -> None:
     elif even.hardware_usd is None:
         assert final(hardware_usd=0.0) < 0
     if not even.reachable:
-        lots = final(demand="requests", demand_amount=1e12, migratable_share=1.0)
+        lots = final(demand="requests", demand_amount=1e12, migratable_share=1.0, utilization=1.0)
         assert lots < 1e-6 * abs(float(result.terms.capex_usd)) + 1e-3
