@@ -1,4 +1,4 @@
-"""Arrays -> plotly figures. No Streamlit, no arithmetic on money.
+"""Arrays -> plotly charts. No Streamlit, no arithmetic on money.
 
 Colours have one meaning everywhere (after Okabe and Ito, told apart by colour-blind readers, by dash as well): own
 machines blue, today's API vermilion, serverless alternative green, uncertainty a tint of blue, break-even and other
@@ -7,10 +7,13 @@ they wrap; fonts and grid come from the theme.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, cast
 
-import plotly.graph_objects as go
+import numpy as np
+from plotly.basedatatypes import BaseFigure
+from plotly.io import templates
 
 OWN = "#2C7FB8"
 API = "#CB5513"
@@ -40,10 +43,87 @@ CONFIG: dict[str, Any] = {"displaylogo": False, "plotlyServerURL": "", "displayM
 HEIGHT = 300
 
 
-def figure(x_title: str, y_title: str, *, height: int = HEIGHT, zero: bool = True) -> go.Figure:
+class Chart:
+    """A chart as plotly's own plain data: traces and layout.
+
+    plotly's Figure checks and copies each property as it is set, which took a third of a rerun; here that is left to
+    the tests, which check the charts of all pages with Figure.
+    """
+
+    def __init__(self, layout: Mapping[str, Any], data: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.data: list[dict[str, Any]] = [_plain(trace) for trace in data]
+        self.layout: dict[str, Any] = _plain(layout)
+
+    def add_trace(self, trace: Mapping[str, Any]) -> None:
+        """Add a trace; arrays become lists."""
+        self.data.append(_plain(trace))
+
+    def add_shape(self, **shape: Any) -> None:
+        """Add a line or a rectangle."""
+        self.layout.setdefault("shapes", []).append(shape)
+
+    def add_annotation(self, **words: Any) -> None:
+        """Add words, without an arrow."""
+        self.layout.setdefault("annotations", []).append({"showarrow": False, **words})
+
+    def update_layout(self, **changes: Any) -> None:
+        """Change the layout; parts that are mappings are merged."""
+        _merge(self.layout, _plain(changes))
+
+    def update_xaxes(self, **changes: Any) -> None:
+        """Change the x axis."""
+        self.update_layout(xaxis=changes)
+
+    def update_yaxes(self, **changes: Any) -> None:
+        """Change the y axis."""
+        self.update_layout(yaxis=changes)
+
+    def figure(self) -> "Ready":
+        """For Streamlit, which takes a figure as it is and checks plain data once more."""
+        return Ready(self)
+
+
+class Ready(BaseFigure):  # type: ignore[misc]  # plotly has no types
+    """What Streamlit and plotly's writer ask of a figure: its data, as they are."""
+
+    def __init__(self, chart: Chart) -> None:
+        self._chart = chart
+
+    def to_dict(self) -> dict[str, Any]:
+        """Traces and layout, with the template that Streamlit fills with the theme's colours in the browser."""
+        return {"data": self._chart.data, "layout": {"template": _template(), **self._chart.layout}}
+
+
+@cache
+def _template() -> dict[str, Any]:
+    return cast(dict[str, Any], templates[templates.default].to_plotly_json())
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as lists, all the way down; a gap (no finite number) as None."""
+    if isinstance(value, Mapping):
+        return {key: _plain(v) for key, v in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _merge(into: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def figure(x_title: str, y_title: str, *, height: int = HEIGHT, zero: bool = True) -> Chart:
     """An empty chart with titled axes, thin grid and no legend: lines are labelled directly."""
-    return go.Figure(
-        layout={
+    return Chart(
+        {
             "height": height,
             "showlegend": False,
             "margin": {"l": 8, "r": 12, "t": 10, "b": 8},
@@ -62,7 +142,7 @@ def figure(x_title: str, y_title: str, *, height: int = HEIGHT, zero: bool = Tru
 
 
 def line(
-    fig: go.Figure,
+    fig: Chart,
     x: Sequence[float],
     y: Sequence[float],
     colour: str,
@@ -79,23 +159,24 @@ def line(
     if at is not None and words:
         words[at] = label
     fig.add_trace(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines" if at is None else "lines+text",
-            text=words,
-            textposition=position,
-            textfont={"color": colour, "size": 13},
-            name=label,
-            line={"color": colour, "width": width, "dash": dash or DASH.get(colour, "solid")},
-            hovertemplate=f"{hover}<extra>{label}</extra>",
-            cliponaxis=False,
-        )
+        {
+            "type": "scatter",
+            "x": x,
+            "y": y,
+            "mode": "lines" if at is None else "lines+text",
+            "text": words,
+            "textposition": position,
+            "textfont": {"color": colour, "size": 13},
+            "name": label,
+            "line": {"color": colour, "width": width, "dash": dash or DASH.get(colour, "solid")},
+            "hovertemplate": f"{hover}<extra>{label}</extra>",
+            "cliponaxis": False,
+        }
     )
 
 
 def fan(
-    fig: go.Figure, x: Sequence[float], lines: Sequence[tuple[Sequence[float], str, str]], hover: str = "%{y:,.0f}"
+    fig: Chart, x: Sequence[float], lines: Sequence[tuple[Sequence[float], str, str]], hover: str = "%{y:,.0f}"
 ) -> None:
     """Lines from one start, each named beside its own stretch: the upper one above it, the lower one below it."""
     ordered = sorted(lines, key=lambda entry: entry[0][-1], reverse=True)
@@ -106,37 +187,39 @@ def fan(
         line(fig, x, y, colour, label, hover=hover, at=len(x) * (7 if above else 5) // 10, position=position)
 
 
-def band(fig: go.Figure, x: Sequence[float], low: Sequence[float], high: Sequence[float], label: str) -> None:
+def band(fig: Chart, x: Sequence[float], low: Sequence[float], high: Sequence[float], label: str) -> None:
     """Shade what lies between two lines: an uncertainty."""
     fig.add_trace(
-        go.Scatter(
-            x=[*x, *reversed(x)],
-            y=[*high, *reversed(low)],
-            fill="toself",
-            fillcolor=BAND,
-            line={"width": 0},
-            hoverinfo="skip",
-            name=label,
-            mode="lines",
-        )
+        {
+            "type": "scatter",
+            "x": [*x, *reversed(x)],
+            "y": [*high, *reversed(low)],
+            "fill": "toself",
+            "fillcolor": BAND,
+            "line": {"width": 0},
+            "hoverinfo": "skip",
+            "name": label,
+            "mode": "lines",
+        }
     )
 
 
-def mark(fig: go.Figure, x: float, y: float, label: str, *, colour: str = INK, position: str = "top right") -> None:
+def mark(fig: Chart, x: float, y: float, label: str, *, colour: str = INK, position: str = "top right") -> None:
     """A ringed dot with a label: a break-even, a payback, the chosen scenario."""
     fig.add_trace(
-        go.Scatter(
-            x=[x],
-            y=[y],
-            mode="markers+text",
-            text=[label],
-            textposition=position,
-            textfont={"size": 13},
-            marker={"size": 11, "color": "rgba(0,0,0,0)", "line": {"color": colour, "width": 2.5}},
-            hovertemplate=f"{label}<extra></extra>",
-            showlegend=False,
-            cliponaxis=False,
-        )
+        {
+            "type": "scatter",
+            "x": [x],
+            "y": [y],
+            "mode": "markers+text",
+            "text": [label],
+            "textposition": position,
+            "textfont": {"size": 13},
+            "marker": {"size": 11, "color": "rgba(0,0,0,0)", "line": {"color": colour, "width": 2.5}},
+            "hovertemplate": f"{label}<extra></extra>",
+            "showlegend": False,
+            "cliponaxis": False,
+        }
     )
 
 
@@ -189,7 +272,7 @@ def label_places(
 
 
 def points(
-    fig: go.Figure,
+    fig: Chart,
     x: Sequence[float | None],
     y: Sequence[float | None],
     labels: Sequence[str],
@@ -202,22 +285,23 @@ def points(
 ) -> None:
     """Dots with a name each; the shape tells the evidence."""
     fig.add_trace(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="markers+text",
-            text=labels,
-            textposition=positions,
-            textfont={"size": 12},
-            marker={"size": sizes, "color": colour, "symbol": symbols, "line": {"width": 1.5, "color": colour}},
-            customdata=list(hover or labels),
-            hovertemplate="%{customdata}<extra></extra>",
-            cliponaxis=False,
-        )
+        {
+            "type": "scatter",
+            "x": x,
+            "y": y,
+            "mode": "markers+text",
+            "text": labels,
+            "textposition": positions,
+            "textfont": {"size": 12},
+            "marker": {"size": sizes, "color": colour, "symbol": symbols, "line": {"width": 1.5, "color": colour}},
+            "customdata": list(hover or labels),
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "cliponaxis": False,
+        }
     )
 
 
-def logarithmic(fig: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
+def logarithmic(fig: Chart, x: Sequence[float], y: Sequence[float]) -> None:
     """Both axes logarithmic, over the positive values given; ticks at 1, 2 and 5, or at powers of two for tokens."""
     fig.update_xaxes(type="log", **_log_axis(x))
     fig.update_yaxes(type="log", rangemode="normal", zeroline=False, **_log_axis(y))
@@ -246,20 +330,21 @@ def _power_of_two(tokens: float) -> str:
     return f"{tokens / 2**20:,.0f}M" if tokens >= 2**20 else f"{tokens / 1024:,.0f}k"
 
 
-def ring(fig: go.Figure, x: float | None, y: float | None) -> None:
+def ring(fig: Chart, x: float | None, y: float | None) -> None:
     """A ring around the chosen scenario's dot."""
     fig.add_trace(
-        go.Scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            marker={"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": INK, "width": 2}},
-            hoverinfo="skip",
-        )
+        {
+            "type": "scatter",
+            "x": [x],
+            "y": [y],
+            "mode": "markers",
+            "marker": {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": INK, "width": 2}},
+            "hoverinfo": "skip",
+        }
     )
 
 
-def beyond(fig: go.Figure, start: float, end: float, label: str) -> None:
+def beyond(fig: Chart, start: float, end: float, label: str) -> None:
     """Grey out a region of x that cannot be reached."""
     fig.add_shape(
         type="rect", x0=start, x1=end, y0=0, y1=1, yref="paper", fillcolor=GREY, line={"width": 0}, layer="below"
@@ -269,26 +354,13 @@ def beyond(fig: go.Figure, start: float, end: float, label: str) -> None:
         y=0,
         yref="paper",
         text=label,
-        showarrow=False,
         xanchor="right",
         yanchor="bottom",
         font={"size": 12, "color": INK},
     )
 
 
-def level(fig: go.Figure, y: float, label: str) -> None:
-    """A thin horizontal reference line."""
-    fig.add_hline(
-        y=y,
-        line={"color": INK, "width": 1, "dash": "dot"},
-        annotation={"text": label, "font": {"size": 12, "color": INK}},
-        annotation_position="top left",
-    )
-
-
-def upright(
-    fig: go.Figure, x: float, label: str, *, log: bool = False, low: bool = False, layer: str = "below"
-) -> None:
+def upright(fig: Chart, x: float, label: str, *, log: bool = False, low: bool = False, layer: str = "below") -> None:
     """A thin vertical reference line, its name at the top or, with ``low``, at the bottom."""
     fig.add_shape(
         type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line={"color": INK, "width": 1, "dash": "dot"}, layer=layer
@@ -298,14 +370,13 @@ def upright(
         y=0 if low else 1,
         yref="paper",
         text=label,
-        showarrow=False,
         xanchor="left",
         yanchor="bottom" if low else "top",
         font={"size": 12, "color": INK},
     )
 
 
-def legend(fig: go.Figure) -> None:
+def legend(fig: Chart) -> None:
     """Names above the chart, where lines run too close for names beside them."""
     fig.update_layout(
         showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
@@ -313,42 +384,44 @@ def legend(fig: go.Figure) -> None:
 
 
 def bars(
-    fig: go.Figure, values: Sequence[float], names: Sequence[str], label: str, colour: str, texts: Sequence[str]
+    fig: Chart, values: Sequence[float], names: Sequence[str], label: str, colour: str, texts: Sequence[str]
 ) -> None:
     """One part of stacked horizontal bars."""
     fig.add_trace(
-        go.Bar(
-            x=values,
-            y=names,
-            orientation="h",
-            name=label,
-            marker={"color": colour, "line": {"width": 1, "color": "rgba(255,255,255,0.6)"}},
-            text=texts,
-            textposition="inside",
-            insidetextanchor="middle",
-            hovertemplate=f"{label}: %{{text}}<extra></extra>",
-        )
+        {
+            "type": "bar",
+            "x": values,
+            "y": names,
+            "orientation": "h",
+            "name": label,
+            "marker": {"color": colour, "line": {"width": 1, "color": "rgba(255,255,255,0.6)"}},
+            "text": texts,
+            "textposition": "inside",
+            "textangle": 0,
+            "insidetextanchor": "middle",
+            "hovertemplate": f"{label}: %{{text}}<extra></extra>",
+        }
     )
-    fig.update_traces(textangle=0)
     fig.update_layout(barmode="stack", hovermode="closest", uniformtext={"minsize": 11, "mode": "hide"})
 
 
 def ranked(
-    fig: go.Figure, names: Sequence[str], values: Sequence[float], colours: Sequence[str], texts: Sequence[str]
+    fig: Chart, names: Sequence[str], values: Sequence[float], colours: Sequence[str], texts: Sequence[str]
 ) -> None:
     """Horizontal bars from zero, the first on top, each with its value written at its end."""
     fig.add_trace(
-        go.Bar(
-            x=list(values),
-            y=list(names),
-            orientation="h",
-            marker={"color": list(colours)},
-            text=list(texts),
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: %{text}<extra></extra>",
-            width=0.62,
-        )
+        {
+            "type": "bar",
+            "x": list(values),
+            "y": list(names),
+            "orientation": "h",
+            "marker": {"color": list(colours)},
+            "text": list(texts),
+            "textposition": "outside",
+            "cliponaxis": False,
+            "hovertemplate": "%{y}: %{text}<extra></extra>",
+            "width": 0.62,
+        }
     )
     fig.update_layout(hovermode="closest", margin={"r": 90})
     fig.update_yaxes(autorange="reversed", showgrid=False, zeroline=False)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from app_pages import _charts as charts
@@ -73,7 +72,7 @@ def finding(words: str, note: str = "") -> None:
 
 
 def chart(
-    fig: go.Figure,
+    fig: charts.Chart,
     key: str,
     title: str,
     alt: str,
@@ -82,7 +81,7 @@ def chart(
 ) -> None:
     """A chart under its finding, with a text alternative and, in a closed expander, the same numbers as a table."""
     finding(title, note)
-    st.plotly_chart(fig, key=key, config=charts.CONFIG, alt=alt)
+    st.plotly_chart(fig.figure(), key=key, config=charts.CONFIG, alt=alt)
     with st.expander(t("page.table"), key=f"{key}_table", on_change="rerun") as twin:
         pass
     if twin.open:

@@ -3,7 +3,6 @@
 import math
 from urllib.parse import urlencode
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from app_pages import _charts as charts
@@ -91,14 +90,15 @@ def combinations(claim: Claim) -> None:
         type="rect", x0=CLAIMED_TOKENS, x1=end, y0=0, y1=CLAIMED_DAYS, fillcolor=charts.BAND, line={"width": 0}
     )
     fig.add_trace(
-        go.Scatter(
-            x=[CLAIMED_TOKENS],
-            y=[CLAIMED_DAYS / 2],
-            mode="text",
-            text=[t("claims.claimed_here")],
-            textposition="middle right",
-            hoverinfo="skip",
-        )
+        {
+            "type": "scatter",
+            "x": [CLAIMED_TOKENS],
+            "y": [CLAIMED_DAYS / 2],
+            "mode": "text",
+            "text": [t("claims.claimed_here")],
+            "textposition": "middle right",
+            "hoverinfo": "skip",
+        }
     )
     # each mix is named once: in turn above its highest and below its lowest dot, so that neighbours do not collide
     order = sorted({v.mix for v in known}, key=lambda mix: max(v.tokens_per_month for v in known if v.mix == mix))

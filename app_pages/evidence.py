@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from app_pages import _charts as charts
@@ -101,20 +100,21 @@ def validation(rows: Sequence[Prediction]) -> None:
         mine = [p for p in rows if p.evidence == level]
         if mine:
             fig.add_trace(
-                go.Scattergl(
-                    x=[p.measured_tokens_per_s for p in mine],
-                    y=[p.predicted_tokens_per_s for p in mine],
-                    mode="markers",
-                    name=t(f"evidence.{level}"),
-                    marker={"symbol": charts.SYMBOL[level], "size": 6, "opacity": 0.7},
-                    customdata=[f"{p.id}, {p.model}, {p.hardware}: {p.error:+.0%}" for p in mine],
-                    hovertemplate="%{customdata}<extra></extra>",
-                )
+                {
+                    "type": "scattergl",
+                    "x": [p.measured_tokens_per_s for p in mine],
+                    "y": [p.predicted_tokens_per_s for p in mine],
+                    "mode": "markers",
+                    "name": t(f"evidence.{level}"),
+                    "marker": {"symbol": charts.SYMBOL[level], "size": 6, "opacity": 0.7},
+                    "customdata": [f"{p.id}, {p.model}, {p.hardware}: {p.error:+.0%}" for p in mine],
+                    "hovertemplate": "%{customdata}<extra></extra>",
+                }
             )
     measured = [p.measured_tokens_per_s for p in rows]
     ends = [min(measured), max(measured)]
     charts.line(fig, ends, ends, charts.INK, "", at=None, width=1.5)
-    fig.data[-1].showlegend = False
+    fig.data[-1]["showlegend"] = False
     fig.update_xaxes(type="log")
     fig.update_yaxes(type="log", rangemode="normal")
     by = {key: errors_by(rows, key) for key in ("evidence", "hardware", "model")}

@@ -1,8 +1,10 @@
 """Every page through AppTest: defaults, presets, junk, invalid values; one clear sentence, never a traceback."""
 
+import json
 import re
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -313,3 +315,27 @@ def test_only_the_inputs_touch_session_state_and_binding() -> None:
         assert "session_state" not in source, file.name
         assert "bind=" not in source, file.name
         assert "plotly.express" not in source, file.name
+
+
+CHART_CASES: tuple[dict[str, str], ...] = (
+    {},
+    {"demand": "spend", "demand_usd_per_month": "250k", "system_count": "auto"},
+    {"system": "hgx-h200-8"},
+    {"acquisition": "rent", "utilization": "0.3"},
+)
+
+
+@pytest.mark.parametrize("page", [*OWN_PAGES, "risk", "claims", "evidence"])
+def test_plotly_accepts_every_chart(page: str) -> None:
+    """The pages write plotly's data directly: here plotly checks each property and value."""
+    drawn = 0
+    for case in CHART_CASES:
+        for chart in start(page, **case).get("plotly_chart"):
+            spec = json.loads(chart.proto.spec)
+            figure = go.Figure(spec)
+            assert figure.layout.template.layout.colorway, "without the template the theme's colours are not filled in"
+            assert figure.layout.xaxis.title.text is not None
+            for trace in spec["data"]:
+                assert {len(trace[axis]) for axis in ("x", "y") if axis in trace} != {0}
+            drawn += 1
+    assert drawn >= len(CHART_CASES) - 1, "rented machines have no payback for the chart of all machines"
