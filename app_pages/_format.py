@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from calculators.numbers import money, plain, share, three_digits, tokens
-from calculators.texts import Language, duration_text, text
+from calculators.texts import Language, duration_text, months_text, text
 from calculators.views import Option
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]$<>#~:|])")
@@ -127,7 +127,7 @@ def factors(low: float | None, high: float | None, language: Language) -> str:
 def within(days: float | None, horizon_months: int, language: Language) -> str:
     """A discounted payback; None is not within the horizon."""
     if days is None:
-        return text("costs.not_within", language, n=horizon_months)
+        return text("costs.not_within", language, n=months_text(horizon_months, language))
     return text("payback.immediate", language) if days == 0 else duration_text(days, language)
 
 

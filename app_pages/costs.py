@@ -9,7 +9,7 @@ from calculators import views
 from calculators.exports.months import COLUMNS, months
 from calculators.levelised import levelised
 from calculators.report import cost_lines, to_json
-from calculators.texts import translated
+from calculators.texts import months_text, translated
 
 t = page.t
 state, report = page.begin()
@@ -160,7 +160,9 @@ def schedule() -> None:
     found = months(report)
     if found is None:
         return
-    with st.expander(t("costs.schedule", n=len(found) - 1), key="schedule", on_change="rerun") as box:
+    with st.expander(
+        t("costs.schedule", n=months_text(len(found) - 1, language)), key="schedule", on_change="rerun"
+    ) as box:
         pass
     if box.open:
         with box:
@@ -168,7 +170,7 @@ def schedule() -> None:
             page.table(
                 {"month": range(len(found))} | {name: found.columns[name] for name in COLUMNS},
                 "schedule_rows",
-                t("costs.schedule", n=len(found) - 1),
+                t("costs.schedule", n=months_text(len(found) - 1, language)),
                 column_config={"month": t("col.month")}
                 | {
                     name: money(t(f"month.{name}"), format="%.4f" if name == "price_level" else "%,.0f")

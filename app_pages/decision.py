@@ -10,11 +10,14 @@ from calculators import views
 from calculators.exports.months import Months, months
 from calculators.numbers import money, share, tokens
 from calculators.report import to_json
+from calculators.texts import months_text
 from calculators.uncertainty import cash_band
+from calculators.verdict import cash_key
 
 t = page.t
 state, report = page.begin()
 language = state.language
+horizon = months_text(state.scenario.horizon_months, language)
 data = to_json(report)
 
 
@@ -26,7 +29,7 @@ def verdict() -> None:
     st.title(fmt.escape(first), anchor=False)
     if report.uncertainty is not None:
         chance = fmt.chance(report.uncertainty.probability_pays_back, language)
-        rest.append(t("decision.chance", share=chance, horizon=state.scenario.horizon_months))
+        rest.append(t("decision.chance", share=chance, horizon=horizon))
     st.markdown(fmt.escape(" ".join(rest) if language == "en" else "".join(rest)))
 
 
@@ -69,7 +72,7 @@ def figures() -> None:
             "break_even",
             fmt.usd(even["api_usd_per_month"], language),
             {"tokens": fmt.token_count(even["tokens_per_month"], language)},
-            {"utilization": fmt.fraction(even["utilization"], language), "horizon": state.scenario.horizon_months},
+            {"utilization": fmt.fraction(even["utilization"], language), "horizon": horizon},
         ),
     )
     page.cards(
@@ -98,7 +101,7 @@ def cash_flow(table: Months) -> None:
     told = fmt.payback(report.status, report.days, language)
     if report.status == "pays_back":
         charts.mark(fig, float(report.result.flow.payback_months), 0.0, told, position="bottom right")
-    title = t(f"chart.cash_{report.status}", days=told, horizon=state.scenario.horizon_months)
+    title = t(cash_key(report.result, report.status), days=told, horizon=horizon)
     alt = t("chart.cash_alt", title=title, offer=offer, end=money(own[-1] or 0.0))
     columns = {t("col.month"): x} | {f"{label}, USD": values for values, _, label in lines}
     if band is not None:

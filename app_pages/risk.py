@@ -15,6 +15,7 @@ from calculators import link
 from calculators.conditions import Condition, Conditions, Frontier, conditions, frontier, put_back
 from calculators.numbers import money, share, three_digits
 from calculators.resolve import live_pins
+from calculators.texts import months_text
 from calculators.uncertainty import Bar, Uncertainty
 from calculators.units import DAYS_PER_MONTH
 
@@ -22,6 +23,7 @@ t = page.t
 state, report = page.begin(page.t("risk.title"))
 language = state.language
 horizon = state.scenario.horizon_months
+over = months_text(horizon, language)
 SHOWN_BARS = 8
 
 
@@ -66,7 +68,7 @@ def answer(u: Uncertainty) -> None:
     else:
         low, middle, high = (days(v) for v in (u.payback_days.p10, u.payback_days.p50, u.payback_days.p90))
         p = fmt.chance(u.probability_pays_back, language)
-        words = t("risk.answer", horizon=horizon, p=p, draws=draws, low=low, high=high, middle=middle)
+        words = t("risk.answer", horizon=over, p=p, draws=draws, low=low, high=high, middle=middle)
         if report.days is not None and report.days < u.payback_days.p10:
             words += " " + t("risk.headline_better", days=days(report.days))
     st.markdown(fmt.escape(words))
@@ -77,7 +79,7 @@ def answer(u: Uncertainty) -> None:
         (
             "pays",
             fmt.chance(u.probability_pays_back, language),
-            t("risk.pays_line", horizon=horizon),
+            t("risk.pays_line", horizon=over),
             t("risk.pays_help", draws=draws),
         ),
         (
@@ -98,7 +100,7 @@ def answer(u: Uncertainty) -> None:
             "npv",
             money(npv.p50),
             t("risk.npv_line", low=millions(npv.p10), high=millions(npv.p90)),
-            t("risk.npv_help", horizon=horizon, rate=share(state.scenario.discount_rate)),
+            t("risk.npv_help", horizon=over, rate=share(state.scenario.discount_rate)),
         ),
     )
     for column, (name, value, line, told) in zip(st.columns(4), cards, strict=True):
@@ -337,9 +339,9 @@ def price_and_load(f: Frontier) -> None:
     )
     needed = report.even.utilization
     if needed is not None:
-        title = t("risk.frontier", load=share(needed), horizon=horizon)
+        title = t("risk.frontier", load=share(needed), horizon=over)
     else:
-        title = t("risk.frontier_none", horizon=horizon)
+        title = t("risk.frontier_none", horizon=over)
     here = fmt.payback(report.status, report.days, language)
     where = {"change": share(f.here_price_change), "load": share(f.here_utilization), "days": here}
     columns: dict[str, Sequence[object]] = {t("risk.axis_load"): y.round()}

@@ -16,14 +16,14 @@ from calculators.catalog import Catalog
 from calculators.evaluate import Inputs, Result, evaluate
 from calculators.hybrid import HybridCurve, hybrid_curve
 from calculators.link import encode
-from calculators.numbers import plain
+from calculators.numbers import money, plain, share
 from calculators.ownership import CostLine
 from calculators.resolve import Resolved, pins_of, resolve
 from calculators.scenario import SPECS, VERSION, Scenario
-from calculators.texts import Language, field_words, listed, said, unit_words
+from calculators.texts import Language, field_words, listed, months_said, said, unit_words
 from calculators.uncertainty import Uncertainty, summarise
 from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
-from calculators.verdict import Band, payback_of, reason_text, verdict
+from calculators.verdict import Band, is_lost_again, payback_of, reason_text, verdict
 
 UNITS_BY_SUFFIX: Final = (
     ("_usd_per_month", "USD/month"),
@@ -334,6 +334,39 @@ def _flow_json(
     }
 
 
+def flow_warnings(report: Report) -> list[str]:
+    """What a payback alone would hide: money that is lost again, months that only cost, a negative NPV."""
+    sides = [(report.result.flow, report.status, report.resolved.baseline.id)]
+    if report.resolved.alternative is not None:
+        sides.append((report.result.alternative_flow, report.alternative_status, report.resolved.alternative.id))
+    horizon = months_said(report.scenario.horizon_months)
+    told: list[str] = []
+    for flow, status, offer in sides:
+        if status not in ("pays_back", "immediate"):
+            continue
+        npv, month = float(flow.npv_usd), int(flow.peak_month)
+        if is_lost_again(flow, status):
+            peak, end = money(float(flow.peak_usd)), money(float(flow.final_usd))
+            told.append(
+                said(
+                    "warning.lost_again",
+                    offer=offer,
+                    horizon=horizon,
+                    month=f"{month}",
+                    peak=peak,
+                    end=end,
+                    npv=money(npv),
+                )
+            )
+            continue
+        if float(flow.final_usd) < float(flow.peak_usd) * (1 - 1e-9):
+            told.append(said("warning.turns", offer=offer, month=f"{month}"))
+        if npv < 0:
+            rate = share(report.scenario.discount_rate)
+            told.append(said("warning.npv_loss", offer=offer, npv=money(npv), rate=rate, horizon=horizon))
+    return told
+
+
 def to_json(report: Report) -> dict[str, Any]:
     """The report as the command line prints it: finite numbers, None for what is not known. Made once a report."""
     return dict(report.data)
@@ -346,6 +379,7 @@ def _to_json(report: Report) -> dict[str, Any]:
     known = fits and report.evidence != "none"
     from_sizing = s.warnings if float(np.asarray(i.system_count)) > 0 else ()
     warnings = [*report.resolved.warnings, *(w for w in from_sizing if w not in report.resolved.warnings)]
+    warnings += flow_warnings(report)
     served = float(r.served_requests_per_month)
     mean_in = float(np.asarray(i.input_tokens)) * float(np.asarray(i.token_ratio))
     mean_out = float(np.asarray(i.output_tokens)) * float(np.asarray(i.token_ratio))

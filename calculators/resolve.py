@@ -9,13 +9,14 @@ from typing import TypeVar
 
 from calculators.catalog import Catalog, default_alternative
 from calculators.evaluate import Inputs
-from calculators.numbers import plain
-from calculators.profile import FLAT, decode_weights
+from calculators.numbers import plain, share
+from calculators.profile import FLAT, decode_weights, used_share
 from calculators.records import Figure, Model, Offer, System
 from calculators.scenario import AMOUNT_OF, SPECS, Problem, Scenario
 from calculators.serverless import PriceNow, effective_price, price_in_force, price_warnings, with_overrides
 from calculators.sizing import sizing_inputs
 from calculators.texts import field_id, field_words, said
+from calculators.units import HOURS_PER_MONTH
 
 CATALOGUE_FIELDS = (
     "hardware_usd",
@@ -255,6 +256,7 @@ def resolve(
     offers = _offers(scenario, catalog, model, pins or {}, numbers.get("usd_per_cny"), as_of, weights, today or as_of)
     used += offers.used
     warnings = [*model.warnings, *offers.warnings, *warnings, *_workload_warnings(scenario, model)]
+    warnings += _rent_warnings(scenario, weights)
     inputs = _inputs(scenario, catalog, model, system, offers, numbers, weights)
     used += _chosen(scenario)
     return Resolved(
@@ -457,16 +459,43 @@ def _week(scenario: Scenario, catalog: Catalog) -> tuple[tuple[float, ...], list
 
 def _workload_warnings(scenario: Scenario, model: Model) -> list[str]:
     warnings: list[str] = []
-    length = scenario.input_tokens + scenario.output_tokens
+    length = (scenario.input_tokens + scenario.output_tokens) * scenario.token_ratio  # in the open model's own tokens
     if length > model.max_context_tokens:
         limit = f"{model.max_context_tokens:,}"
-        warnings.append(said("warning.too_long", length=f"{length:,}", limit=limit, model=model.name))
+        warnings.append(said("warning.too_long", length=f"{length:,.0f}", limit=limit, model=model.name))
     if scenario.cached_share > 0 and scenario.serving_cached_share is None:
         warnings.append(said("warning.same_reuse"))
     moved = (scenario.demand_growth_per_year, scenario.migratable_share, scenario.profile) != (0.0, 1.0, "flat")
     if scenario.demand == "fill" and moved:
         warnings.append(said("warning.fill_ignores"))
+    for kind, name in AMOUNT_OF.items():
+        amount = getattr(scenario, name)
+        if amount is not None and kind != scenario.demand:
+            warnings.append(
+                said(
+                    "warning.unused_amount",
+                    name=field_id(name),
+                    value=f"{amount:,.12g}",
+                    demand=scenario.demand,
+                    kind=kind,
+                )
+            )
     return warnings
+
+
+def _rent_warnings(scenario: Scenario, weights: tuple[float, ...]) -> list[str]:
+    """What a rent for a part of the hours does: a filled machine has its demand then, any other demand all week."""
+    rented = scenario.rented_hours_per_month / HOURS_PER_MONTH
+    if scenario.acquisition != "rent" or not 0 < rented < 1:
+        return []
+    hours = {"hours": plain(scenario.rented_hours_per_month), "month": plain(HOURS_PER_MONTH)}
+    if scenario.demand == "fill":
+        return [said("warning.rented_fill", **hours)]
+    # far below the capacity nothing spills over, so what is not used then comes while nothing is rented
+    missed = 1.0 - float(used_share(weights, rented, 1e-9)) / 1e-9
+    if missed < 0.0005:
+        return []
+    return [said("warning.rented_spread", **hours, profile=scenario.profile, share=share(missed))]
 
 
 _DIRECT = (

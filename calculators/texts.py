@@ -101,5 +101,16 @@ def translated(words: str, language: Language) -> str:
 def duration_text(days: float, language: Language = "en") -> str:
     """Days under two years as days, longer ones as years, in words of the language."""
     if days < 730:
-        return text("unit.days", language, n=f"{days:,.0f}")
+        shown = f"{days:,.0f}"
+        return text("unit.day", language) if shown == "1" else text("unit.days", language, n=shown)
     return text("unit.years", language, n=f"{days / 365:.1f}")
+
+
+def months_text(count: int, language: Language = "en") -> str:
+    """'1 month', '48 months'."""
+    return translated(months_said(count), language)
+
+
+def months_said(count: int) -> Said:
+    """`months_text` as words that can be translated later."""
+    return said("unit.month") if count == 1 else said("unit.months", n=f"{count:,}")

@@ -10,7 +10,7 @@ from calculators.cashflow import Flow
 from calculators.evaluate import Result
 from calculators.numbers import money, share, three_digits, tokens
 from calculators.resolve import Resolved
-from calculators.texts import Language, duration_text, text
+from calculators.texts import Language, duration_text, months_text, text
 
 NO_PAYBACK_REASONS = ("does_not_fit", "no_throughput", "unpriced")
 
@@ -43,6 +43,20 @@ def payback_of(result: Result, flow: Flow, *, priced: bool, horizon_months: floa
     if months == 0:
         return "immediate", 0.0
     return ("pays_back" if months <= horizon_months else "beyond_horizon"), days
+
+
+def is_lost_again(flow: Flow, status: str | None) -> bool:
+    """Whether the money comes back within the horizon and is gone again at its end."""
+    return status in ("pays_back", "immediate") and float(flow.final_usd) < -1e-9 * abs(float(flow.peak_usd))
+
+
+def cash_key(result: Result, status: str | None) -> str:
+    """Key of the text that says what the cumulative cash flow against today's offer does."""
+    if is_lost_again(result.flow, status):
+        return "chart.cash_lost_again" if status == "pays_back" else "chart.cash_immediate_lost"
+    if status == "never" and float(result.ownership.capex_usd) == 0:
+        return "chart.cash_never_saves"
+    return f"chart.cash_{status}"
 
 
 def plan_text(resolved: Resolved, language: Language = "en") -> str:
@@ -78,10 +92,51 @@ def reason_text(
     usd_per_request: float,
     language: Language = "en",
     *,
+    auto: bool = False,
+) -> str:
+    """What the payback is against an offer, why, and whether it lasts; `reason` of the report and of a comparison."""
+    first = answer_text(resolved, result, flow, status, days, offer, usd_per_request, language, auto=auto)
+    return (" " if language == "en" else "").join([first, *_after(resolved, flow, status, language)])
+
+
+def _after(resolved: Resolved, flow: Flow, status: str | None, language: Language) -> list[str]:
+    """What becomes of the money after it is back; nothing where it is kept."""
+    if status not in ("pays_back", "immediate"):
+        return []
+    horizon = months_text(resolved.scenario.horizon_months, language)
+    npv = float(flow.npv_usd)
+    if is_lost_again(flow, status):
+        return [
+            text(
+                "verdict.lost_again",
+                language,
+                month=int(flow.peak_month),
+                peak=money(float(flow.peak_usd)),
+                end=money(float(flow.final_usd)),
+                horizon=horizon,
+                npv=money(npv),
+            )
+        ]
+    if npv < 0:
+        rate = share(float(np.asarray(resolved.inputs.discount_rate)))
+        return [text("verdict.npv_loss", language, rate=rate, horizon=horizon, npv=money(npv))]
+    return []
+
+
+def answer_text(
+    resolved: Resolved,
+    result: Result,
+    flow: Flow,
+    status: str | None,
+    days: float | None,
+    offer: str,
+    usd_per_request: float,
+    language: Language = "en",
+    *,
     band: Band | None = None,
     auto: bool = False,
 ) -> str:
-    """One sentence: what the payback is against an offer and why. Used for the verdict and for `reason`."""
+    """One sentence: what the payback is against an offer and why."""
     plan = plan_text(resolved, language)
     served = float(result.served_requests_per_month)
     saving = served * usd_per_request - float(result.opex_usd_per_month)
@@ -92,8 +147,23 @@ def reason_text(
         return text("verdict.unpriced", language, offer=offer)
     if count == 0:
         key = "verdict.auto_none" if auto else "verdict.no_systems"
+        if resolved.inputs.demand == "fill":
+            key = "verdict.no_systems_fill"
+        elif float(result.demand_requests_per_month) == 0 and usd_per_request > 0:
+            key += "_idle"
         return text(key, language, machine=resolved.system.name, offer=offer, bill=money(bill))
     sizing = result.sizing
+    if str(sizing.limited_by) == "context":
+        tokens_each = float(
+            (resolved.inputs.input_tokens + resolved.inputs.output_tokens) * resolved.inputs.token_ratio
+        )
+        return text(
+            "verdict.too_long",
+            language,
+            model=resolved.model.name,
+            length=f"{tokens_each:,.0f}",
+            limit=f"{resolved.model.max_context_tokens:,}",
+        )
     if not bool(sizing.fits):
         need = int(sizing.min_systems)
         told = (
@@ -109,6 +179,15 @@ def reason_text(
             machine=resolved.system.name,
             short=f"{float(sizing.short_by_bytes) / 1e9:,.0f} GB",
             need=told,
+        )
+    if str(sizing.evidence) == "none" and str(sizing.limited_by) == "ttft" and resolved.scenario.max_ttft_s is not None:
+        return text(
+            "verdict.misses_first_token",
+            language,
+            machine=resolved.system.name,
+            model=resolved.model.name,
+            wait=three_digits(float(sizing.ttft_s)),
+            limit=three_digits(resolved.scenario.max_ttft_s),
         )
     if str(sizing.evidence) == "none" and float(sizing.single_stream_tokens_per_s) > 0:
         return text(
@@ -150,13 +229,14 @@ def reason_text(
             language,
             days=duration_text(days or 0.0, language),
             band=told,
-            horizon=resolved.scenario.horizon_months,
+            horizon=months_text(resolved.scenario.horizon_months, language),
             saving=money(saving),
             **common,
         )
     first = float(flow.first_saving_usd)
     if first < 0 or saving < 0:
-        return text("verdict.never_losing", language, loss=money(-min(saving, first)), **common)
+        key = "verdict.never_losing" if float(flow.terms.capex_usd) > 0 else "verdict.rent_losing"
+        return text(key, language, loss=money(-min(saving, first)), **common)
     if first == 0:
         return text("verdict.never_zero", language, **common)
     horizon = resolved.scenario.horizon_months
@@ -222,47 +302,81 @@ def verdict(
     """
     horizon = resolved.scenario.horizon_months
     base = float(result.baseline_usd_per_request)
-    status, days = payback_of(result, result.flow, priced=math.isfinite(base), horizon_months=horizon)
+    flow = result.flow
+    status, days = payback_of(result, flow, priced=math.isfinite(base), horizon_months=horizon)
     sentences = [
-        reason_text(
-            resolved, result, result.flow, status, days, resolved.baseline.id, base, language, band=band, auto=auto
-        )
+        answer_text(resolved, result, flow, status, days, resolved.baseline.id, base, language, band=band, auto=auto)
     ]
     if status is None and not (bool(result.sizing.fits) and math.isfinite(base)):
         return tuple(sentences)
+    sentences += _after(resolved, flow, status, language)
+    sentences += _left_at_the_api(resolved, result, language)
     sentences += _evidence(resolved, result, language)
-    if status in ("pays_back", "immediate", "beyond_horizon"):
-        limits = _limits(even, horizon, language)
-        if limits:
-            first, second = fragile or (text("input.utilization", language), text("input.api_price", language))
-            sentences.append(text("verdict.hangs_on", language, first=first, second=second, limits=limits))
-    elif status == "never" and int(np.asarray(resolved.inputs.system_count)) > 0:
-        if even.api_usd_per_month is None or even.tokens_per_month is None:
-            sentences.append(text("verdict.need_nothing", language))
+    if status is not None:
+        first, second = fragile or (text("input.utilization", language), text("input.api_price", language))
+        if status in ("pays_back", "immediate") and float(flow.final_usd) >= 0:
+            limits = _limits(resolved, result, even, language)
+            if limits:
+                sentences.append(text("verdict.hangs_on", language, first=first, second=second, limits=limits))
         else:
-            over = "" if even.reachable else text("verdict.need_beyond", language)
-            sentences.append(
-                text(
-                    "verdict.need_spend",
-                    language,
-                    spend=money(even.api_usd_per_month),
-                    tokens=tokens(even.tokens_per_month),
-                    beyond=over,
-                )
-            )
+            if status != "never":
+                sentences.append(text("verdict.hangs_only", language, first=first, second=second))
+            sentences.append(_needs(resolved, result, even, language))
     return (*sentences, *_alternative(resolved, result, language))
 
 
-def _limits(even: BreakEven, horizon: int, language: Language) -> str:
+def _left_at_the_api(resolved: Resolved, result: Result, language: Language) -> list[str]:
+    """What the machines do not take of the demand: it is paid for beside them, and is part of the bill."""
+    demand, left = float(result.demand_requests_per_month), float(result.overflow_requests_per_month)
+    served = float(result.served_requests_per_month)
+    if served <= 0 or left < 0.0005 * demand:
+        return []
+    usd = left * float(result.baseline_usd_per_request)
+    return [text("verdict.stays", language, share=share(left / demand), offer=resolved.baseline.id, usd=money(usd))]
+
+
+def _needs(resolved: Resolved, result: Result, even: BreakEven, language: Language) -> str:
+    """What would break even within the horizon, where the scenario does not: load, else spend, and the API price."""
+    if even.api_usd_per_month is None or even.tokens_per_month is None:
+        return text("verdict.need_nothing", language)
+    plan = float(np.asarray(resolved.inputs.utilization))
+    horizon = months_text(resolved.scenario.horizon_months, language)
+    spend = money(even.api_usd_per_month)
+    if even.planned_utilization is not None and even.planned_utilization > plan:
+        price = ""
+        if even.api_usd_per_mtok is not None:
+            price = text("verdict.need_price", language, p=three_digits(even.api_usd_per_mtok))
+        needed, planned = _apart(even.planned_utilization, plan)
+        key = "verdict.need_load" if resolved.inputs.demand == "fill" else "verdict.need_plan"
+        return text(key, language, u=needed, planned=planned, horizon=horizon, spend=spend, price=price)
+    beyond = ""
+    if not even.reachable:
+        beyond = text("verdict.need_beyond", language)
+    elif even.utilization is not None and even.utilization > plan:
+        needed, planned = _apart(even.utilization, plan)
+        beyond = text("verdict.need_above", language, u=needed, planned=planned)
+    return text("verdict.need_spend", language, spend=spend, tokens=tokens(even.tokens_per_month), beyond=beyond)
+
+
+def _apart(high: float, low: float) -> tuple[str, str]:
+    """Two shares as per cent, with as many digits as tell them apart."""
+    shown = share(high), share(low)
+    return shown if shown[0] != shown[1] else (f"{high * 100:.6g} %", f"{low * 100:.6g} %")
+
+
+def _limits(resolved: Resolved, result: Result, even: BreakEven, language: Language) -> str:
+    """How far load and API price may fall before the money is not back at the horizon."""
+    kind = "" if float(result.ownership.capex_usd) > 0 else "_rent"
+    horizon = months_text(resolved.scenario.horizon_months, language)
     price = None if even.api_usd_per_mtok is None else three_digits(even.api_usd_per_mtok)
     if even.utilization is not None:
-        told = text("verdict.limit_utilization", language, u=share(even.utilization), horizon=horizon)
+        told = text(f"verdict.limit_utilization{kind}", language, u=share(even.utilization), horizon=horizon)
         return (
             told
             if price is None
             else f"{told}{'，' if language == 'zh' else ', '}" + text("verdict.limit_price", language, p=price)
         )
-    return "" if price is None else text("verdict.limit_price_only", language, p=price, horizon=horizon)
+    return "" if price is None else text(f"verdict.limit_price_only{kind}", language, p=price, horizon=horizon)
 
 
 def _evidence(resolved: Resolved, result: Result, language: Language) -> list[str]:
@@ -285,7 +399,12 @@ def _alternative(resolved: Resolved, result: Result, language: Language) -> list
             result, result.alternative_flow, priced=True, horizon_months=resolved.scenario.horizon_months
         )
         if status == "never":
-            versus = text("verdict.versus_never", language)
+            key = "verdict.versus_never" if float(result.ownership.capex_usd) > 0 else "verdict.versus_never_saves"
+            versus = text(key, language)
+        elif is_lost_again(result.alternative_flow, status):
+            horizon = months_text(resolved.scenario.horizon_months, language)
+            key = "verdict.versus_lost" if status == "pays_back" else "verdict.versus_immediate_lost"
+            versus = text(key, language, days=duration_text(days or 0.0, language), horizon=horizon)
         elif status == "immediate":
             versus = text("verdict.versus_immediate", language)
         elif days is not None:

@@ -16,8 +16,8 @@ from calculators.numbers import money, plain, share, three_digits, tokens
 from calculators.report import Report, to_json
 from calculators.resolve import PRICE_FIELDS, Used
 from calculators.scenario import GROUPS, SPECS
-from calculators.texts import Language, catalogue, duration_text, text, translated
-from calculators.verdict import plan_text
+from calculators.texts import Language, catalogue, duration_text, months_text, text, translated
+from calculators.verdict import cash_key, plan_text
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -245,8 +245,9 @@ def _cash_chart(report: Report, table: Months, w: _Words) -> str:
         other = [v or 0.0 for v in table.columns["alternative_cumulative_usd"]]
         lines.append(Line("alternative", w("chart.against", offer=report.resolved.alternative.id), x, other))
     told = w.payback(report.status, report.days)
+    horizon = months_text(report.scenario.horizon_months, w.language)
     marks = [Mark(float(report.result.flow.payback_months), 0.0, told)] if report.status == "pays_back" else []
-    title = w(f"chart.cash_{report.status}", days=told, horizon=report.scenario.horizon_months)
+    title = w(cash_key(report.result, report.status), days=told, horizon=horizon)
     alt = w("chart.cash_alt", title=title, offer=offer, end=money(own[-1]))
     chart = Chart("cash", title, alt, w("axis.month"), w("axis.cumulative_usd"), lines, marks, whole_x=True)
     return _figure_element(chart)

@@ -239,3 +239,28 @@ def test_pins_of_another_machine_or_offer_no_longer_apply() -> None:
     # money that rests on nothing that changed stays; the likely range of the payback rests on everything
     figures = {name: value for name, value in pins.items() if not name.startswith("payback_")}
     assert live_pins(pins, linked, Scenario(utilization=0.2)) == figures
+
+
+def test_an_amount_that_the_demand_does_not_use_is_told() -> None:
+    told = resolve(Scenario(demand_tokens_per_month=2e9), load_catalog()).warnings
+    assert told == (
+        "demand_tokens_per_month is 2,000,000,000, and is not used: the demand is 'fill'. To use it, set demand to "
+        "'tokens'.",
+    )
+    both = Scenario(demand="spend", demand_usd_per_month=95_000, demand_tokens_per_month=2e9, demand_seats=10)
+    told = resolve(both, load_catalog()).warnings
+    assert [w.split(" is ")[0] for w in told] == ["demand_tokens_per_month", "demand_seats"]
+    assert resolve(Scenario(demand="tokens", demand_tokens_per_month=2e9), load_catalog()).warnings == ()
+
+
+def test_a_rent_for_a_part_of_the_hours_says_what_the_demand_does_then() -> None:
+    part = {"acquisition": "rent", "rented_hours_per_month": 264}
+    assert "rented hours only" in resolve(Scenario(**part), load_catalog()).warnings[0]
+    # a flat week has 264 / 730 = 36.2 % of its tokens in them
+    spend = {"demand": "spend", "demand_usd_per_month": 34_126.3}
+    assert "63.8 % of its tokens" in resolve(Scenario(**part, **spend), load_catalog()).warnings[0]
+    # of office hours more than three quarters are
+    office = resolve(Scenario(**part, **spend, profile="office-hours"), load_catalog()).warnings[0]
+    assert "21.6 % of its tokens" in office
+    for whole in ({"acquisition": "rent"}, {"rented_hours_per_month": 264}):
+        assert resolve(Scenario(**whole, **spend), load_catalog()).warnings == ()
