@@ -62,6 +62,7 @@ class FlowTerms:
     demand_requests_per_month: what may move to own machines at month 0; infinity = as much as they can take.
     capacity_requests_per_month: planned, i.e. utilization x capacity x availability; 0 where nothing runs.
     api_usd_per_request: what the API would charge for a served request at month 0.
+    licence_usd_per_request: fee for a request that own machines serve, at month 0; it follows the API's price level.
     running_usd_per_month: paid whether used or not. principal_usd: part of the capex that a loan pays.
     """
 
@@ -71,7 +72,7 @@ class FlowTerms:
     rented_share: Array
     price_change_per_year: Array
     demand_growth_per_year: Array
-    licence_share: Array
+    licence_usd_per_request: Array
     running_usd_per_month: Array
     capex_usd: Array
     residual_usd: Array
@@ -127,8 +128,9 @@ class FlowTerms:
 
     def operating_saving_usd(self, months: npt.ArrayLike) -> Array:
         """API value of the served tokens less licence and running cost, before any interest; shape (..., months)."""
-        value = self.api_usd_per_request[..., None] * self.price_level(months) * self.served_requests(months)
-        return np.asarray(value * (1.0 - self.licence_share[..., None]) - self.running_usd_per_month[..., None])
+        worth = (self.api_usd_per_request - self.licence_usd_per_request)[..., None]
+        value = worth * self.price_level(months) * self.served_requests(months)
+        return np.asarray(value - self.running_usd_per_month[..., None])
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,12 @@ class Flow:
     @cached_property
     def _capex(self) -> Array:
         return np.broadcast_to(self.terms.capex_usd, self._shape)
+
+    @cached_property
+    def _steady(self) -> bool:
+        """No volume that changes and no interest: payback and present value have a closed form."""
+        terms = self.terms
+        return not (np.any(terms.demand_growth_per_year != 0) or np.any(terms.principal_usd > 0))
 
     @cached_property
     def _operating(self) -> Array:
@@ -190,9 +198,11 @@ class Flow:
         rate = monthly_rate(self.terms.discount_rate_per_year)[..., None]
         return np.asarray(np.exp(-np.log1p(rate) * (self._months + 1.0)) * self._inside)
 
-    @property
+    @cached_property
     def first_saving_usd(self) -> Array:
         """Saving of month 0, interest taken off."""
+        if self._steady:
+            return np.broadcast_to(self.terms.operating_saving_usd(np.zeros(1))[..., 0], self._shape)
         return self._saving[..., 0]
 
     @cached_property
@@ -204,6 +214,11 @@ class Flow:
     @cached_property
     def payback_months(self) -> Array:
         """Months until the cumulative flow reaches zero."""
+        if self._steady:
+            every = self.terms.take(np.ones(self._shape, dtype=bool))
+            found = _geometric_payback(every, -every.capex_usd, np.zeros(every.shape)).reshape(self._shape)
+            found = found if self.extend else np.where(found <= self._horizon, found, np.inf)
+            return _without_capex(self._capex, self.first_saving_usd, found)
         found = _first_zero(self._cumulative, -self._capex, 0)
         found = np.where(found <= self._horizon, found, np.inf)
         if self.extend:
@@ -226,8 +241,11 @@ class Flow:
     def npv_usd(self) -> Array:
         """Net present value of the money that moves, residual value included."""
         terms = self.terms
-        worth = np.einsum("...m,...m->...", self._operating, self._factor)
         rate = monthly_rate(terms.discount_rate_per_year)
+        if self._steady:
+            worth = _steady_worth_usd(terms, self.first_saving_usd, self._horizon)
+        else:
+            worth = np.einsum("...m,...m->...", self._operating, self._factor)
         residual = np.broadcast_to(terms.residual_usd, self._shape) * np.exp(-np.log1p(rate) * self._horizon)
         return np.asarray(worth + financing_npv_usd(terms, self._months.size) - self._capex + residual)
 
@@ -244,6 +262,25 @@ class Flow:
     def peak_usd(self) -> Array:
         """Cumulative flow at its highest."""
         return np.asarray(np.take_along_axis(self._within, self._peak[..., None], axis=-1)[..., 0])
+
+
+def _steady_worth_usd(terms: FlowTerms, saving: Array, horizon: Array) -> Array:
+    """Present value of the operating savings where only the price moves.
+
+    With the discount factor d of a month, the monthly price factor p, the running cost O and the value v = saving + O
+    of month 0, it is the sum over m = 0..H-1 of (v p^m - O) d^(m+1) = d (v g(p d) - O g(d)), g(x) = (1 - x^H)/(1 - x).
+    """
+    discount = -np.log1p(monthly_rate(terms.discount_rate_per_year))
+    level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
+    running = terms.running_usd_per_month
+
+    def series(log_factor: Array) -> Array:
+        flat = np.abs(log_factor) < 1e-12  # over 50 years, nothing
+        safe = np.where(flat, 1.0, log_factor)
+        with np.errstate(over="ignore", invalid="ignore"):  # of the branch that is not taken
+            return np.asarray(np.where(flat, horizon, np.expm1(safe * horizon) / np.expm1(safe)))
+
+    return np.asarray(np.exp(discount) * ((saving + running) * series(level + discount) - running * series(discount)))
 
 
 def _first_zero(cumulative: Array, start: Array, first_month: int) -> Array:
@@ -354,8 +391,8 @@ def _most_still_to_come_usd(terms: FlowTerms, month: Array) -> Array:
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
     most = terms.capacity_requests_per_month * terms.rented_share
     most = np.where(terms.demand_growth_per_year > 0, most, np.minimum(most, terms.demand_requests_per_month))
-    full = most * terms.api_usd_per_request
-    value = full * (1.0 - terms.licence_share) * np.exp(level * month)
+    full = most * (terms.api_usd_per_request - terms.licence_usd_per_request)
+    value = full * np.exp(level * month)
     cost = terms.running_usd_per_month
     falls = level < -1e-12  # slower than that, 50 years change nothing; the bound below is then infinite, which holds
     pays = value > cost
@@ -409,7 +446,7 @@ def schedule(terms: FlowTerms) -> Schedule:
     level = np.broadcast_to(terms.price_level(m), (n,))
     served = np.broadcast_to(terms.served_requests(m), (n,))
     value = terms.api_usd_per_request * level * served
-    licence = value * terms.licence_share
+    licence = terms.licence_usd_per_request * level * served
     running = np.full(n, float(terms.running_usd_per_month))
     interest = np.broadcast_to(terms.interest_usd(m), (n,))
     balance = loan_balance_usd(terms.principal_usd, terms.loan_rate_per_year, terms.loan_months, np.arange(n + 1.0))
@@ -465,6 +502,8 @@ def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
     rising = value(low) < 0
     for _ in range(200):
         middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break  # neighbours: nothing between them
         if (value(middle) < 0) == rising:
             low = middle
         else:
