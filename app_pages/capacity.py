@@ -1,5 +1,9 @@
 """Capacity: does it fit, how many sessions, how fast, how many tokens a month."""
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from app_pages import _charts as charts
@@ -17,6 +21,14 @@ data = to_json(report)
 sizing = report.result.sizing
 known = report.evidence != "none"
 speeds = capacity.speed(report)
+
+
+def anchor_link(anchor: Mapping[str, Any]) -> str:
+    """A measured point in markdown: a link where its source is one bare address, else its id and words."""
+    name, source = fmt.escape(anchor["id"]), anchor["source_url"]
+    if re.fullmatch(r"https?://[^\s()<>\[\]]+", source):
+        return f"[{name}]({source})"
+    return f"{name} ({fmt.escape(source)})" if source else name
 
 
 def answer() -> None:
@@ -40,8 +52,7 @@ def answer() -> None:
             )
         )
     if anchor is not None:
-        link = f"[{fmt.escape(anchor['id'])}]({anchor['source_url']})" if anchor["source_url"] else anchor["id"]
-        words.append(t("cap.anchor", link=link, date=anchor["date"]))
+        words.append(t("cap.anchor", link=anchor_link(anchor), date=fmt.escape(anchor["date"])))
     if words:
         st.markdown(" ".join(words))
     cards = (
@@ -106,6 +117,8 @@ def sessions() -> None:
     if sizing.fits:
         held = fmt.count(data["memory"]["max_concurrent_sequences"], language)
         title = t("cap.sessions_title", n=held, **places)
+    elif str(sizing.limited_by) == "context":
+        title = t("cap.sessions_title_long", **places)
     else:
         title = t("cap.sessions_title_short", n=fmt.count(data["memory"]["min_systems"], language), **places)
     columns = {t("axis.context"): curves[0].context_tokens} | {f"{c.layout}, {c.kv_dtype}": c.sessions for c in curves}
@@ -129,7 +142,9 @@ def speed(curve: capacity.Speed) -> None:
         sizes=9,
     )
     title = t("cap.speed_none")
-    if known:
+    if known and curve.point is None:
+        title = t("cap.speed_own", rate=three_digits(float(sizing.output_tokens_per_s)))
+    elif known:
         rate, tpot = three_digits(float(sizing.output_tokens_per_s)), three_digits(float(sizing.tpot_ms))
         title = t("cap.speed_title", rate=rate, tpot=tpot)
     if curve.point is not None:

@@ -5,13 +5,14 @@ they serve (the usual levelised cost of a product). By kind, the cost is split b
 prefill makes new input, decode makes output; cached input skips prefill and is charged nothing of its own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calculators.cashflow import evaluate_flow, monthly_rate
 from calculators.evaluate import site_inputs
 from calculators.report import Report, scalar_terms
+from calculators.sizing import size
 from calculators.throughput import Workload
 from calculators.units import TOKENS_PER_MTOK
 
@@ -39,7 +40,10 @@ def prefill_share(report: Report) -> float:
     load = Workload(
         x.site.compiled, x.input_tokens, x.output_tokens, x.serving_cached_share, x.accepted_tokens_per_step
     )
-    local = np.asarray(report.result.sizing.concurrency, dtype=float) / plan.decode.workers
+    known = np.asarray(report.result.sizing.concurrency, dtype=float)
+    if np.isnan(known):  # an own load test does not say it: the split between prompts and decode is then the model's
+        known = np.maximum(size(replace(x, measured_output_tokens_per_s=np.nan)).concurrency, 1.0)
+    local = known / plan.decode.workers
     prompts = local * load.prompt_s(local)
     decode = load.decode_steps * load.step_s(local)
     return float(prompts / (prompts + decode))

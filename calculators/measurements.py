@@ -84,7 +84,11 @@ class Unusable(ValueError):
 
 @dataclass(frozen=True)
 class Point:
-    """One measured serving point in SI units. NaN = not stated."""
+    """One measured serving point in SI units. NaN = not stated.
+
+    arm: the source's own name for one of several arms with this layout. unstated: what the source leaves open, of
+    'concurrency' (then it follows from rate and latency) and 'speculation' (then none is assumed).
+    """
 
     id: str
     model_id: str
@@ -108,6 +112,8 @@ class Point:
     source_url: str
     suspect: str
     saturation: bool
+    arm: str = ""
+    unstated: frozenset[str] = frozenset()
 
     @property
     def devices(self) -> int:
@@ -142,9 +148,7 @@ class Point:
     @property
     def configuration(self) -> str:
         """What must stay on one side of a split: everything but shape and concurrency."""
-        return "|".join(
-            (self.model_id, self.accelerator_id, self.engine, self.precision, self.plan.name, self.spec)
-        )
+        return "|".join((self.model_id, self.accelerator_id, self.engine, self.precision, self.plan.name, self.spec))
 
 
 @dataclass(frozen=True)
@@ -305,6 +309,8 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
     elif "ladder" in notes.lower():
         suspect = "intermediate state of the software"
     kv_text = row.get("kv_dtype", "").lower()
+    tag = re.search(r"arm tagged (\w+)", row.get("precision", "").lower())
+    open_ = {"concurrency": not _ok(concurrency), "speculation": spec_text in ("", "not stated")}
     return Point(
         id=row.get("id", ""),
         model_id=model_id,
@@ -328,6 +334,8 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
         source_url=row.get("source_url", ""),
         suspect=suspect,
         saturation=False,
+        arm=tag.group(1) if tag else "",
+        unstated=frozenset(name for name, is_open in open_.items() if is_open),
     )
 
 

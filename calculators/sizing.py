@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ from calculators import memory as mem
 from calculators.calibration import Calibration, load_calibration
 from calculators.measurements import HasRecords, Point, parse_rows
 from calculators.memory import Chip, KvDtype, Layout, ModelShape
+from calculators.numbers import three_digits
 from calculators.records import System
 from calculators.texts import said
 from calculators.throughput import CompiledPlan, Constants, Operating, Plan, Pool, Workload, compile_plan, operate
@@ -38,7 +40,8 @@ Number = float | Array
 EVIDENCE: Final = ("measured", "interpolated", "modelled", "class", "uncalibrated", "user", "none")
 """Evidence levels, best first; the index is the code in `Sizing.evidence_code`."""
 
-LIMITS: Final = ("memory", "tpot", "ttft", "measured range", "does not fit")
+LIMITS: Final = ("memory", "tpot", "ttft", "measured range", "does not fit", "context", "own test")
+"""What bounds the operating point. 'context': a request is longer than the model takes; 'own test': a load test."""
 
 SHAPE_SCALES: Final = (math.log(4.0), math.log(4.0), 0.4, math.log(6.0))
 """Distance of 1 in log input, log output, cache share and log accepted tokens: from there on anchors have no weight."""
@@ -68,6 +71,7 @@ class Anchors:
 
     rates: measured requests per second; tpots: measured seconds per output token, 0 where not measured.
     strength: 1 for the configuration asked for, less where layout, engine, precision or draft differ.
+    layouts: of each point. unstated: what the source of each point leaves open, of 'concurrency' and 'speculation'.
     """
 
     input_tokens: float
@@ -86,6 +90,8 @@ class Anchors:
     rates: tuple[float, ...]
     tpots: tuple[float, ...]
     strength: float = 1.0
+    layouts: tuple[str, ...] = ()
+    unstated: tuple[frozenset[str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,13 +156,16 @@ class SizingInputs:
 class Sizing:
     """What the machine does. Arrays share the inputs' broadcast shape; rates are of all systems together.
 
-    fits: the weights and at least one sequence fit on the machines given. max_concurrent_sequences: per replica,
+    fits: the weights and at least one sequence fit on the machines given, and a request the model's context (if not,
+    limited_by is 'context', no memory is short and no number of machines helps). max_concurrent_sequences: per replica,
     concurrency: per replica at the operating point. short_by_bytes: 0 where it fits. min_systems: smallest count of
     this machine that holds one replica, 0 = none does. low_factor, high_factor: band of the throughput.
     evidence and anchor describe the first element; evidence_code has one entry per element (index into EVIDENCE).
     single_stream_tokens_per_s: speed of one lone request, also where the latency limit cannot be met.
     tpot_ms and ttft_s are those of the operating point, of one lone request where the limits cannot be met, and of the
     replica that would be needed where the machines given are too few: show them only where `fits`.
+    With an own load test concurrency, tpot_ms and ttft_s are NaN, unknown: the test gives a rate, and figures of the
+    model beside it would contradict it. anchor is None then.
     """
 
     fits: NDArray[np.bool_]
@@ -299,14 +308,14 @@ def anchors_from_points(
     kv_dtype: KvDtype,
     accepted_by_spec: Mapping[str, float],
 ) -> tuple[Anchors, ...]:
-    """Group measured points of one model and accelerator into series with their measured / predicted ratios.
+    """Series of one model and accelerator, one a shape, with measured / predicted under the site's plan.
 
     Args:
         points: candidates; those with other device counts, pool kinds or precision are left out.
         plan: the plan that the site will use.
         shape: model as the site runs it.
         chip: the accelerator.
-        constants: constants of the site; each point is predicted under its own layout with them.
+        constants: constants of the site.
         kv_dtype: cache width of the site.
         accepted_by_spec: accepted tokens of drafts whose acceptance the row does not state.
     """
@@ -317,33 +326,22 @@ def anchors_from_points(
         accepted = point.accepted if math.isfinite(point.accepted) else accepted_by_spec.get(point.spec, math.nan)
         if not math.isfinite(accepted):
             continue
-        compiled = compile_plan(shape, chip, point.plan, constants, point.kv_dtype)
+        # Against the plan of the site, not the one that was measured: what the site answers at a measured concurrency
+        # and mix is then the measured rate at the measured time per token, whatever the layouts differ in.
+        compiled = compile_plan(shape, chip, plan, constants, point.kv_dtype)
         concurrency = implied_concurrency(point, compiled, accepted)
         if not math.isfinite(concurrency):
             continue
-        op = operate(
-            compiled,
-            concurrency,
-            point.input_tokens,
-            point.output_tokens,
-            point.cached_share,
-            accepted,
-            point.verified,
-        )
+        op = operate(compiled, concurrency, point.input_tokens, point.output_tokens, point.cached_share, accepted)
         key = (point.input_tokens, point.output_tokens, round(point.cached_share, 2), accepted)
         groups.setdefault(key, []).append((concurrency, point, op))
     result = []
     for (isl, osl, cached, accepted), members in groups.items():
-        chosen: list[tuple[float, Point, Operating]] = []
-        # The newest software at a concurrency speaks; of the same day the best configuration.
-        for member in sorted(members, key=lambda m: (m[1].date, m[1].output_tokens_per_s), reverse=True):
-            if all(abs(math.log(member[0] / other[0])) > 0.05 for other in chosen):
-                chosen.append(member)
-        chosen.sort(key=lambda m: m[0])
+        chosen = _one_arm(members, plan)
         rate, tpot, ttft = [], [], []
         for _, point, op in chosen:
             rate.append(math.log(point.output_tokens_per_s / float(op.requests_per_s * osl)))
-            tpot.append(math.log(point.tpot_s / float(op.tpot_s)) if point.tpot_s > 0 else -rate[-1])
+            tpot.append(math.log(point.speed_s / float(op.tpot_s)) if point.speed_s > 0 else -rate[-1])
             ttft.append(math.log(point.ttft_s / float(op.ttft_s)) if point.ttft_s > 0 else 0.0)
         largest_c, largest, _ = chosen[-1]
         resident = largest_c * (isl + osl)
@@ -370,9 +368,43 @@ def anchors_from_points(
                 memory_limited=largest.concurrency > 0 and resident > 1.1 * fit,
                 rates=tuple(m[1].output_tokens_per_s / osl for m in chosen),
                 tpots=tuple(m[1].tpot_s if m[1].tpot_s > 0 else 0.0 for m in chosen),
+                layouts=tuple(m[1].plan.name for m in chosen),
+                unstated=tuple(m[1].unstated for m in chosen),
             )
         )
     return tuple(result)
+
+
+def _one_arm(members: Sequence[tuple[float, Point, Operating]], plan: Plan) -> list[tuple[float, Point, Operating]]:
+    """The points of one arm of the measurements at one shape, by rising concurrency.
+
+    An arm is what was run as one thing: engine, layout of all pools, draft, and a name that the source gives to it. A
+    series that hops between arms would promise the best of each at once, so one arm speaks: the one of the site's own
+    layout, else the one that a buyer would run, with the highest rate measured at the reference speed (of the arms with
+    two concurrencies or more). Where a source ran every concurrency with one layout only, changing it along the sweep,
+    these layouts are one arm.
+    """
+    arms: dict[tuple[Any, ...], list[tuple[float, Point, Operating]]] = {}
+    # The newest software at a concurrency speaks; of the same day the faster run.
+    for member in sorted(members, key=lambda m: (m[1].date, m[1].output_tokens_per_s), reverse=True):
+        point = member[1]
+        arm = arms.setdefault((point.engine, point.plan, point.spec, point.arm), [])
+        if all(abs(math.log(member[0] / other[0])) > 0.05 for other in arm):
+            arm.append(member)
+
+    def rank(arm: list[tuple[float, Point, Operating]]) -> tuple[bool, bool, float, str]:
+        quick = [p.output_tokens_per_s for _, p, _ in arm if not p.speed_s > REFERENCE_TPOT_S]
+        return arm[0][1].plan == plan, len(arm) > 1, max(quick, default=0.0), arm[0][1].date
+
+    lead = max(arms.values(), key=rank)
+
+    def sweep(arm: list[tuple[float, Point, Operating]]) -> tuple[str, str, str, str, str]:
+        point = arm[0][1]
+        return point.source_url, point.date, point.engine, point.spec, point.arm
+
+    same = sorted((arm for arm in arms.values() if sweep(arm) == sweep(lead)), key=lambda arm: min(m[0] for m in arm))
+    apart = all(max(m[0] for m in a) < min(m[0] for m in b) for a, b in pairwise(same))
+    return sorted((m for arm in (same if apart else [lead]) for m in arm), key=lambda m: m[0])
 
 
 def implied_concurrency(point: Point, compiled: CompiledPlan, accepted: float) -> float:
@@ -476,14 +508,25 @@ def _ladder(
     return tuple(rows)
 
 
-def _reference_rate(compiled: CompiledPlan, fit_sequences: float) -> float:
-    """Requests per second of a replica at the reference shape and speed, for comparing layouts."""
+def _reference_rate(compiled: CompiledPlan, fit_sequences: float, series: Sequence[Anchors]) -> float:
+    """Requests per second of a replica at the reference shape and speed, for comparing layouts.
+
+    Scaled by measured / predicted at the concurrency itself where a series lies near the reference shape, else by the
+    mean of what was measured at other shapes.
+    """
     grid = np.unique(np.floor(np.geomspace(1.0, max(min(fit_sequences, 1e5), 1.0), 48)))
     op = operate(compiled, grid, *REFERENCE_SHAPE)
-    ok = op.tpot_s <= REFERENCE_TPOT_S
+    x_in, x_out = (np.asarray(math.log(n)) for n in REFERENCE_SHAPE)
+    near = Correction(series, x_in, x_out, _ZERO, _ONE)
+    rate, tpot = op.requests_per_s, op.tpot_s * near.ratio("tpot", grid)
+    if near.series:
+        rate = rate * near.ratio("rate", grid)
+    elif series:
+        rate = rate * math.exp(float(np.mean([r for s in series for r in s.log_rate_ratio])))
+    ok = tpot <= REFERENCE_TPOT_S
     if not bool(np.any(ok)):
-        return float(op.requests_per_s[0]) * 1e-3
-    return float(np.max(op.requests_per_s[ok]))
+        return float(rate[0]) * 1e-3
+    return float(np.max(rate[ok]))
 
 
 def choose_plan(
@@ -528,15 +571,12 @@ def choose_plan(
         compiled = compile_plan(shape, chip, plan, constants, kv_dtype)
         layout = plan.decode.layout
         room = float(mem.sequences_that_fit(shape, layout, kv_dtype, chip.usable_bytes, 0.9, sum(REFERENCE_SHAPE)))
-        factor = 1.0
         series = anchors_from_points(points, plan, shape, chip, constants, kv_dtype, accepted_by_spec)
-        if series:
-            factor = math.exp(float(np.mean([r for s in series for r in s.log_rate_ratio])))
-        elif plan.prefill is not None:
+        if plan.prefill is not None and not series:
             continue
         whole = max(machines, math.ceil(plan.devices / system.accelerators))
         replicas = whole * system.accelerators // plan.devices
-        score = _reference_rate(compiled, room * plan.decode.workers) * factor * replicas / whole
+        score = _reference_rate(compiled, room * plan.decode.workers, series) * replicas / whole
         if score > best_score * 1.02:
             best, best_score = plan, score
     return best if best is not None else unified_plan(shape, chip, system, least)
@@ -798,6 +838,7 @@ def size(x: SizingInputs) -> Sizing:
     first = {k: a.reshape(-1)[0] if a.size else a for k, a in out.items()}
     code = int(first["evidence"]) if count else EVIDENCE.index("none")
     head = {k: float(a.reshape(-1)[0]) for k, a in arrays.items() if a.size}
+    anchor = _anchor(site, head, first) if count else None
     return Sizing(
         fits=out["fits"],
         weights_bytes=site.shape.weights_bytes,
@@ -821,9 +862,9 @@ def size(x: SizingInputs) -> Sizing:
         limited_by=np.asarray(LIMITS).take(out["limit"]),
         evidence=EVIDENCE[code],
         evidence_code=out["evidence"],
-        anchor=_anchor(site, head, first) if count else None,
+        anchor=anchor,
         layout=site.plan.name,
-        warnings=_warnings(site, head, first) if count else site.warnings,
+        warnings=_warnings(site, head, first, anchor) if count else site.warnings,
     )
 
 
@@ -867,14 +908,15 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
         free = usable - site.weights_bytes_per_device
         sequences = np.maximum(free, 0.0) / per_sequence * site.decode_slots
         room = usable >= site.prefill_weights_bytes_per_device
-    holds = room & (sequences >= 1.0)
+    too_long = context > site.shape.max_context_tokens
+    holds = room & (sequences >= 1.0) & ~too_long
     replicas = np.floor(accelerators / devices + 1e-9)
     fits = holds & (replicas >= 1)
     # A replica that does not fit is short of its weights and one sequence, on the machines given.
     need = site.shape.weights_bytes + per_sequence * site.plan.decode.layout.devices
     have = usable * np.minimum(np.where(accelerators > 0, accelerators, 0.0), devices)
-    short = np.where(fits, 0.0, np.maximum(need - have, 0.0))
-    min_systems = _min_systems(site, utilization, context)
+    short = np.where(fits | too_long, 0.0, np.maximum(need - have, 0.0))
+    min_systems = np.where(too_long, 0, _min_systems(site, utilization, context))
 
     # Operating point ----------------------------------------------------------------------------------------------
     x_in, x_out = np.log(np.maximum(given, 1.0)), np.log(np.maximum(out, 1.0))
@@ -935,9 +977,12 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
         tpot = tpot * np.exp(correction.log_ratio("tpot", log_c))
         ttft = ttft * np.exp(correction.log_ratio("ttft", log_c))
 
-    # A person's own load test replaces the rate, not the latency.
+    # A person's own load test replaces the rate; what it was run at is not known, so concurrency and latency are not.
     user = a["measured_output_tokens_per_s"]
     has_user = np.isfinite(user) & (user > 0)
+    if bool(has_user.any()):
+        concurrency, tpot, ttft = (np.where(has_user & fits, math.nan, v) for v in (concurrency, tpot, ttft))
+        code = np.where(has_user, LIMITS.index("own test"), code)
     units = np.where(devices <= per_system, systems, replicas)
     total = np.where(has_user, user / out * units, rate * replicas)
     runs = fits & (feasible | has_user)
@@ -981,7 +1026,9 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
         "single_stream_tokens_per_s": np.asarray(np.where(fits, 1.0 / lone_tpot, 0.0)),
         "low_factor": np.asarray(np.exp(low * widen)),
         "high_factor": np.asarray(np.exp(high * widen)),
-        "limit": np.asarray(np.where(fits, code, LIMITS.index("does not fit"))),
+        "limit": np.asarray(
+            np.where(fits, code, np.where(too_long, LIMITS.index("context"), LIMITS.index("does not fit")))
+        ),
         "evidence": np.asarray(evidence),
     }
 
@@ -1132,8 +1179,8 @@ def _min_systems(site: Site, utilization: Array, context: Array) -> NDArray[np.i
 
 def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The measured point nearest to the first element's operating point, or None when none has weight."""
-    if not bool(first["fits"]) or first["concurrency"] < 1:
-        return None
+    if not bool(first["fits"]) or not first["concurrency"] >= 1:
+        return None  # also where an own load test leaves the concurrency unknown
     best: tuple[float, Anchors] | None = None
     for series in site.anchors:
         d2, _ = _shape_distance2(
@@ -1155,6 +1202,8 @@ def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> 
         "id": series.ids[i],
         "source_url": series.source_urls[i],
         "date": series.dates[i],
+        "layout": series.layouts[i] if series.layouts else "",
+        "unstated": sorted(series.unstated[i]) if series.unstated else [],
         "concurrency": round(math.exp(series.log_concurrency[i]), 3),
         "input_tokens": series.input_tokens,
         "output_tokens": series.output_tokens,
@@ -1163,10 +1212,16 @@ def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> 
     }
 
 
-def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> tuple[str, ...]:
+def _warnings(
+    site: Site, head: Mapping[str, float], first: Mapping[str, Any], anchor: Mapping[str, Any] | None
+) -> tuple[str, ...]:
     """Sentences a reader must see beside the figures of the first element."""
     texts = list(site.warnings)
     context = head["input_tokens"] + head["output_tokens"]
+    if context > site.shape.max_context_tokens:
+        limit = f"{site.shape.max_context_tokens:,d}"
+        texts.append(said("warning.too_long", length=f"{context:,.0f}", limit=limit, model=site.model_name))
+        return tuple(texts)
     if not bool(first["fits"]):
         minimum = int(first["min_systems"])
         texts.append(
@@ -1180,9 +1235,15 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
             )
         )
         return tuple(texts)
-    if context > site.shape.max_context_tokens:
-        limit = f"{site.shape.max_context_tokens:,d}"
-        texts.append(said("warning.context_limit", context=f"{context:,.0f}", model=site.model_name, limit=limit))
+    texts += _idle(site, head["system_count"], float(first["replicas"]))
+    if str(LIMITS[int(first["limit"])]) == "own test":
+        texts.append(said("warning.own_test", rate=f"{head['measured_output_tokens_per_s']:,.0f}"))
+        return tuple(dict.fromkeys(texts))
+    if anchor is not None:
+        places = {"id": anchor["id"], "n": f"{anchor['concurrency']:,.0f}"}
+        texts += [said(f"warning.no_{name}", **places) for name in anchor["unstated"]]
+        if anchor["layout"] not in ("", site.plan.name):
+            texts.append(said("warning.other_layout", id=anchor["id"], was=anchor["layout"], plan=site.plan.name))
     if context > LONG_CONTEXT_TOKENS:
         fit = float(first["max_concurrent_sequences"])
         measured = [
@@ -1211,8 +1272,8 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
         texts.append(said("warning.short_prompts", n=f"{new:,.0f}"))
     if float(first["concurrency"]) < 1.0:
         which = str(LIMITS[int(first["limit"])])
-        is_ms, limit_ms = f"{float(first['tpot_ms']):,.0f}", f"{head['max_tpot_ms']:,.0f}"
-        is_s, limit_s = f"{float(first['ttft_s']):,.1f}", f"{head['max_ttft_s']:,.1f}"
+        is_ms, limit_ms = three_digits(float(first["tpot_ms"])), three_digits(head["max_tpot_ms"])
+        is_s, limit_s = three_digits(float(first["ttft_s"])), three_digits(head["max_ttft_s"])
         texts.append(
             said("warning.misses_tpot", is_ms=is_ms, limit_ms=limit_ms)
             if which == "tpot"
@@ -1221,6 +1282,19 @@ def _warnings(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -
     if math.isfinite(head["max_ttft_s"]):
         texts.append(said("warning.ttft_poor"))
     return tuple(dict.fromkeys(texts))
+
+
+def _idle(site: Site, systems: float, replicas: float) -> list[str]:
+    """What of the machines given no replica uses: whole machines, else accelerators."""
+    per_machine, devices = site.accelerators_per_system, site.plan.devices
+    left = math.floor(systems + 1e-9) * per_machine - round(replicas) * devices
+    if left >= per_machine:
+        need, idle = math.ceil(devices / per_machine), left // per_machine
+        return [said("warning.idle_machines", machine=site.system_name, need=need, n=idle, count=f"{systems:.0f}")]
+    if left > 0:
+        whole = math.floor(systems + 1e-9) * per_machine
+        return [said("warning.idle_accelerators", need=devices, n=left, count=whole)]
+    return []
 
 
 # ----------------------------------------------------------------------------------------------- figures for the pages
@@ -1253,6 +1327,8 @@ def memory_breakdown(x: SizingInputs, sizing: Sizing | None = None) -> MemoryBre
     """
     site = x.site
     result = size(x) if sizing is None else sizing
+    if math.isnan(float(result.concurrency)):  # an own load test does not say how many requests were in flight
+        result = size(replace(x, measured_output_tokens_per_s=math.nan))
     usable = site.chip.usable_bytes
     overhead = usable * (1.0 - float(np.asarray(x.gpu_memory_utilization)))
     weights = site.weights_bytes_per_device
@@ -1350,7 +1426,7 @@ def latency_curve(x: SizingInputs, points: int = 40) -> LatencyCurve:
     """
     site = x.site
     none = np.zeros(0)
-    result = size(replace(x, max_tpot_ms=math.inf, max_ttft_s=math.inf))
+    result = size(replace(x, max_tpot_ms=math.inf, max_ttft_s=math.inf, measured_output_tokens_per_s=math.nan))
     most = float(np.asarray(result.max_concurrent_sequences))
     if most < 1:
         return LatencyCurve(none, none, none, none, none, none, np.zeros(0, dtype=np.bool_), ())
@@ -1418,15 +1494,16 @@ def ttft_by_input(x: SizingInputs, inputs: Sequence[float] = CONTEXTS) -> TtftCu
 
     Args:
         x: scalar inputs.
-        inputs: input tokens; lengths beyond the model's context are left out.
+        inputs: input tokens; the last one is what the model's context leaves beside the output.
 
     Returns:
         lone_s for a request alone, loaded_s at the concurrency that `size` chooses (infinite limits mean what fits).
         Entries that do not fit are NaN here and must be shown as 'does not fit'.
     """
     out = float(np.asarray(x.output_tokens))
-    lengths = np.asarray([n for n in inputs if n + out <= x.site.shape.max_context_tokens + 1024], dtype=np.float64)
-    loaded = size(replace(x, input_tokens=lengths))
+    most = max(x.site.shape.max_context_tokens - out, 1.0)
+    lengths = np.unique(np.minimum(np.asarray(inputs, dtype=np.float64), most))
+    loaded = size(replace(x, input_tokens=lengths, measured_output_tokens_per_s=math.nan))
     cached = np.asarray(x.serving_cached_share, dtype=np.float64)
     accepted = np.asarray(x.accepted_tokens_per_step, dtype=np.float64)
     op = Workload(x.site.compiled, lengths, out, cached, accepted).at(np.ones(()))

@@ -40,6 +40,7 @@ _OTHER_PLAN: Final = 0.3
 _OTHER_CACHE_SHARDING: Final = 0.6
 _OTHER_PRECISION: Final = 0.5
 _OTHER_DRAFT: Final = 0.5
+_OTHER_ARM: Final = 0.6
 """Strength left to a measured series that differs in one of these from what is predicted."""
 
 SPEED_ERROR: Final = 0.06
@@ -173,6 +174,8 @@ def _strength(target: Point, other: Point) -> float:
         strength *= _OTHER_PRECISION
     if target.spec != other.spec and (target.spec == "none") == (other.spec == "none"):
         strength *= _OTHER_DRAFT
+    if target.arm != other.arm:
+        strength *= _OTHER_ARM
     if (target.plan.prefill is None) != (other.plan.prefill is None):
         return 0.0
     if target.plan != other.plan:
@@ -208,7 +211,7 @@ def _anchors(target: Point, accepted: float, refs: Sequence[Reference]) -> list[
             + (math.log(ref.accepted / accepted) / SHAPE_SCALES[3]) ** 2
         )
         if d2 < 1.0:
-            key = (p.engine, p.precision, p.plan, p.spec, p.input_tokens, p.output_tokens, p.cached_share)
+            key = (p.engine, p.precision, p.plan, p.spec, p.arm, p.input_tokens, p.output_tokens, p.cached_share)
             groups[key].append(ref)
     result = []
     when = _days(target.date)
@@ -301,8 +304,12 @@ def predict(
     else:
         raise ValueError("neither concurrency nor a speed per user is stated")
 
-    known = any(r.point.engine == point.engine and not _same_point(point, r.point) for key, rs in refs.items()
-                if key[0] == point.model_id and catalog.accelerators[key[1]].class_id == point.class_id for r in rs)
+    known = any(
+        r.point.engine == point.engine and not _same_point(point, r.point)
+        for key, rs in refs.items()
+        if key[0] == point.model_id and catalog.accelerators[key[1]].class_id == point.class_id
+        for r in rs
+    )
     if not calibration.knows_class(point.class_id):
         level = EVIDENCE.index("uncalibrated")
     else:

@@ -242,7 +242,7 @@ def _input_groups(report: Report, live: "_Live") -> list[tuple[str, list[_Cell]]
             f"Requests per second of one {per} at the operating point",
             live.rate_each if live.rate_each is not None else UNKNOWN,
             "requests/s",
-            str(anchor.get("source_url") or "sizing model"),
+            "own load test" if report.evidence == "user" else str(anchor.get("source_url") or "sizing model"),
             str(anchor.get("date") or ""),
             report.evidence,
             f"{evidence}; from the app's sizing, not live: it does not follow tokens, cache or latency limits.",
@@ -737,10 +737,9 @@ class _Grid:
         other = _Long(scalar_terms(r.alternative_terms))
         value = "=alternative_usd_per_request*{price_level}*{served}"
         add("alternative_value", "API value at the alternative", "USD", 0, value, other.value)
-        licence = "IF(alternative_usd_per_request>0,{licence},0)"
         self._side(
             "alternative_", "Against the alternative: ", other, capex, principal, residual, horizon, factor,
-            licence, "{alternative_value}",
+            "{licence}", "{alternative_value}",
         )  # fmt: skip
 
     def _add(

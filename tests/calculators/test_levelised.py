@@ -48,3 +48,12 @@ def test_more_reuse_leaves_less_of_the_time_to_prefill() -> None:
 def test_nothing_served_has_no_cost_a_token() -> None:
     assert levelised(_report(utilization=0)) is None
     assert levelised(_report(system="hgx-b200-8")) is None
+
+
+def test_an_own_load_test_is_split_as_the_model_splits_it() -> None:
+    # The test states no concurrency; the share of prefill is the model's at its own operating point, 64 requests.
+    own, modelled = levelised(_report(measured_output_tokens_per_s=1240)), levelised(_report())
+    assert own is not None
+    assert modelled is not None
+    assert own.prefill_share == pytest.approx(modelled.prefill_share)
+    assert own.output_usd_per_mtok == pytest.approx(modelled.output_usd_per_mtok)
