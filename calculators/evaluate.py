@@ -216,6 +216,9 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
             **{f.name: a[f.name] for f in fields(Ownership) if f.name in a},
         )
     )
+    # the licence is a share of today's API value, whichever offer we compare with: own machines owe it even where that
+    # offer is free; an unpriced API leaves the rest known where there is no licence
+    fee = np.where(a["licence_share"] > 0, a["licence_share"] * base_request, 0.0)
     terms = FlowTerms(
         api_usd_per_request=base_request,
         demand_requests_per_month=movable,
@@ -223,7 +226,7 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
         rented_share=rented_share,
         price_change_per_year=a["api_price_change_per_year"],
         demand_growth_per_year=a["demand_growth_per_year"],
-        licence_share=a["licence_share"],
+        licence_usd_per_request=fee,
         running_usd_per_month=own.running_usd_per_month,
         capex_usd=own.capex_usd,
         residual_usd=own.residual_usd,
@@ -234,17 +237,12 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
         discount_rate_per_year=a["discount_rate"],
         weights=FLAT if inputs.demand == "fill" else inputs.weights,
     )
-    # the licence is a share of today's API value, whichever offer we compare with
-    fee = a["licence_share"] * base_request
-    alt_share = np.divide(
-        fee, alt_request, out=np.zeros(np.broadcast_shapes(fee.shape, alt_request.shape)), where=alt_request > 0
-    )
-    alt_terms = replace(terms, api_usd_per_request=alt_request, licence_share=alt_share)
+    alt_terms = replace(terms, api_usd_per_request=alt_request)
     served = terms.served_requests(np.zeros(1))[..., 0]
     demand = np.where(np.isinf(whole), served, whole)
     overflow = demand - served
     overflow = np.where(overflow <= 1e-9 * demand, 0.0, overflow)  # rounding is no demand that is left over
-    licence = np.where(a["licence_share"] > 0, fee * served, 0.0)  # an unpriced API leaves the rest known
+    licence = fee * served
     opex = own.opex_usd_per_month + licence
     month = opex + own.depreciation_usd_per_month
     served_mtok = served * own_tokens / TOKENS_PER_MTOK

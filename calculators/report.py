@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
@@ -194,11 +194,12 @@ def build_report(
     told = []
     horizon = scenario.horizon_months
     alternative_id = resolved.alternative.id if resolved.alternative else ""
+    fee = float(result.licence_usd_per_month)  # unknown where it is a share of a price that is
     for flow, usd, offer in (
         (result.flow, float(result.baseline_usd_per_request), resolved.baseline.id),
         (result.alternative_flow, float(result.alternative_usd_per_request), alternative_id),
     ):
-        status, days = payback_of(result, flow, priced=math.isfinite(usd), horizon_months=horizon)
+        status, days = payback_of(result, flow, priced=math.isfinite(usd + fee), horizon_months=horizon)
         reason = (
             "No serverless offer of these weights is known."
             if not offer
@@ -495,6 +496,6 @@ def _to_json(report: Report) -> dict[str, Any]:
         },
         "uncertainty": NO_UNCERTAINTY if report.uncertainty is None else report.uncertainty.to_json(),
         "warnings": warnings,
-        "sources": [asdict(u) for u in report.resolved.used],
+        "sources": [dict(vars(u)) for u in report.resolved.used],
     }
     return {key: jsonable(value) for key, value in data.items()}

@@ -168,7 +168,7 @@ def _flow(
             rented_share=one,
             price_change_per_year=zero,
             demand_growth_per_year=zero,
-            licence_share=zero,
+            licence_usd_per_request=zero,
             running_usd_per_month=np.asarray(running_usd_per_month, dtype=float),
             capex_usd=np.asarray(capex_usd, dtype=float),
             residual_usd=zero,

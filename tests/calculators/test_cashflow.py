@@ -44,7 +44,7 @@ def terms(**changes: Any) -> FlowTerms:
         "rented_share": 1.0,
         "price_change_per_year": 0.0,
         "demand_growth_per_year": 0.0,
-        "licence_share": 0.0,
+        "licence_usd_per_request": 0.0,
         "running_usd_per_month": 10_000.0,
         "capex_usd": 600_000.0,
         "residual_usd": 0.0,
@@ -302,7 +302,7 @@ def test_residual_counts_at_the_horizon_and_not_in_the_payback(residual: float) 
 
 def test_licence_takes_its_share_of_the_value() -> None:
     # 45,000 x 0.9 - 10,000 = 30,500 a month
-    assert flow(licence_share=0.1).payback_months == pytest.approx(600 / 30.5, rel=1e-12)
+    assert flow(licence_usd_per_request=0.1).payback_months == pytest.approx(600 / 30.5, rel=1e-12)
 
 
 def test_discount_rate_zero_is_the_plain_sum() -> None:
@@ -406,9 +406,9 @@ def test_irr_gives_back_the_rate_that_made_the_flow(rate: float, months: int) ->
 
 
 def test_schedule_ticks_off() -> None:
-    table = schedule(terms(residual_usd=102_000, price_change_per_year=-0.3, licence_share=0.1, principal_usd=500_000))
+    table = schedule(terms(residual_usd=102_000, price_change_per_year=-0.3, licence_usd_per_request=0.1, principal_usd=500_000))
     result = evaluate_flow(
-        terms(residual_usd=102_000, price_change_per_year=-0.3, licence_share=0.1, principal_usd=500_000)
+        terms(residual_usd=102_000, price_change_per_year=-0.3, licence_usd_per_request=0.1, principal_usd=500_000)
     )
     assert table.month.tolist() == list(range(1, 37))
     assert table.api_value_usd == pytest.approx(45_000 * 0.7 ** (np.arange(36) / 12), rel=1e-12)

@@ -225,6 +225,23 @@ def test_token_ratio_counts_own_tokens() -> None:
     assert found.alternative_usd_per_request == pytest.approx(1.5 * float(alone.alternative_usd_per_request))
 
 
+def test_the_licence_is_owed_against_a_free_offer_too() -> None:
+    # 10 % of today's 94,364 USD, beside 11,591 USD of running cost, whatever the other offer costs
+    free = dataclasses.replace(inputs_of(licence_share=0.1), alternative_price_factor=0.0)
+    found = evaluate(free)
+    owed = 0.1 * float(found.served_requests_per_month) * 0.039936
+    assert owed == pytest.approx(9_436.44, abs=0.01)
+    assert found.alternative_saving_usd_per_month == pytest.approx(-(14.5 * 195.94 + 8750 + owed), rel=1e-12)
+    assert found.alternative_flow.first_saving_usd == pytest.approx(
+        float(found.alternative_saving_usd_per_month), rel=1e-12
+    )
+    # an unpriced API of today leaves the other comparison known where no licence is a share of it
+    none = evaluate(dataclasses.replace(inputs_of(), baseline=None))
+    assert none.alternative_flow.payback_months == pytest.approx(
+        float(evaluate(inputs_of()).alternative_flow.payback_months)
+    )
+
+
 def test_licence_is_a_share_of_todays_value_against_both_offers() -> None:
     found = evaluate(inputs_of(licence_share=0.1))
     bill = float(found.served_requests_per_month) * 0.039936
