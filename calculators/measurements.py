@@ -60,6 +60,8 @@ _CHIP_NAMES: Final = (
 
 K3_COLUMNS: Final = frozenset({"id", "hardware", "gpus", "layout", "isl", "osl"})
 OTHER_COLUMNS: Final = frozenset({"id", "model", "hardware", "decode_tp", "isl", "osl"})
+_RATES: Final = ("out_tok_s_total", "out_tok_s_per_gpu", "total_tok_s_per_gpu")
+"""Columns of the throughput, of which a row needs one; the first one stated counts."""
 
 
 class HasRecords(Protocol):
@@ -175,6 +177,39 @@ def number(text: str | None) -> float:
     return value if math.isfinite(value) else NAN
 
 
+_OPEN: Final = re.compile(r"[-–—?]|n/?a|none|null|unknown|swept|(not|none) (stated|known|measured|reported)\b.*")
+"""Words of a cell that leaves a figure open."""
+
+
+def stated(row: Mapping[str, str], column: str, *, zero: bool = False) -> float:
+    """The number of a cell, NaN where it is empty or says that the figure is open.
+
+    Args:
+        row: cells as text.
+        column: name of the column.
+        zero: whether 0 is a value; otherwise the number must be above 0.
+
+    Raises:
+        Unusable: the cell holds no number, or one that no measurement can give.
+    """
+    text = (row.get(column) or "").strip()
+    lowered = text.lower()
+    if not lowered or _OPEN.fullmatch(lowered):
+        return NAN
+    value = number(text)
+    if math.isnan(value):
+        try:
+            value = float(lowered.replace(",", ""))
+        except ValueError:
+            raise Unusable(f"{column} {text[:60]!r} is no number") from None
+        if not math.isfinite(value):
+            raise Unusable(f"{column} {text[:60]!r} is no finite number; give the figure or leave the cell empty")
+    if value > _LARGEST or value < 0 or (value == 0 and not zero):
+        bounds = f"{'from' if zero else 'above'} 0 up to {_LARGEST:,.0f}"
+        raise Unusable(f"{column} {text[:60]!r} is out of bounds: {bounds}")
+    return value
+
+
 def _lookup(text: str, table: Sequence[tuple[str, str]], known: Mapping[str, object], what: str) -> str:
     name = text.strip()
     if name in known:
@@ -269,35 +304,32 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
     model = catalog.models[model_id]
     accelerator_id = _accelerator(hardware, catalog)
     plan = parse_layout(row.get("layout", ""))
-    gpus = number(row.get("gpus"))
+    gpus = stated(row, "gpus")
     if not _ok(gpus):
         raise Unusable("number of accelerators is not stated")
     if "prefill only" in row.get("evidence", "").lower() or number(row.get("osl")) == 1:
         raise Unusable("prefill only: no output throughput")
     if plan.devices != int(gpus):
         raise Unusable(f"layout {row.get('layout', '')!r} uses {plan.devices} accelerators, the row says {int(gpus)}")
-    isl, osl = number(row.get("isl")), number(row.get("osl"))
-    if not _ok(isl) or not _ok(osl):
-        raise Unusable("input and output lengths are not stated")
+    isl, osl = _lengths(row)
     precision = _precision(row.get("precision", ""), model)
     spec_text = row.get("spec", "").strip().lower()
     spec = "none" if spec_text in ("", "none", "not stated", "none stated") else row["spec"].strip()
-    accepted = number(row.get("accept_len")) if spec != "none" else 1.0
+    accepted = stated(row, "accept_len") if spec != "none" else 1.0
     if "forced" in row.get("accept_kind", "").lower() and math.isfinite(accepted):
         accepted += 1.0  # 'accepted' counts drafts in these rows; the bonus token comes on top
-    per_gpu, whole = number(row.get("out_tok_s_per_gpu")), number(row.get("out_tok_s_total"))
-    total = number(row.get("total_tok_s_per_gpu"))
+    whole, per_gpu, total = (stated(row, column) for column in _RATES)
     output = whole if _ok(whole) else per_gpu * gpus if _ok(per_gpu) else total * gpus * osl / (isl + osl)
-    tpot, user = number(row.get("tpot_ms")) / 1e3, number(row.get("tok_s_per_user"))
-    concurrency = number(row.get("concurrency"))
+    tpot, user = stated(row, "tpot_ms") / 1e3, stated(row, "tok_s_per_user")
+    concurrency = stated(row, "concurrency")
     if not _ok(output):
         raise Unusable("no measured throughput of the whole machine")
     cap = re.search(r"(?:cap|max_num_seqs)\s*(\d+)", f"{row.get('layout', '')}; {row.get('notes', '')}")
-    ttft = number(row.get("ttft_ms")) / 1e3
+    ttft = stated(row, "ttft_ms", zero=True) / 1e3
     if cap and _ok(concurrency) and concurrency > int(cap.group(1)):
         # The engine admits no more than the cap; the rest waits outside and is no load on the machine.
         concurrency, ttft = float(cap.group(1)), NAN
-    hit = number(row.get("prefix_cache_hit"))
+    hit = stated(row, "prefix_cache_hit", zero=True)
     hit_text = row.get("prefix_cache_hit", "")
     cached = 0.0 if not math.isfinite(hit) else hit / 100 if "%" in hit_text or hit > 1 else hit
     notes = row.get("notes", "")
@@ -339,6 +371,14 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
     )
 
 
+def _lengths(row: Mapping[str, str]) -> tuple[float, float]:
+    """Input and output tokens a request."""
+    found = stated(row, "isl"), stated(row, "osl")
+    if not all(_ok(n) for n in found):
+        raise Unusable("input and output lengths are not stated")
+    return found
+
+
 def _accelerator(text: str, catalog: HasRecords) -> str:
     if text.strip() in catalog.systems:
         return catalog.systems[text.strip()].accelerator
@@ -367,10 +407,8 @@ def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
     model_id = _lookup(row.get("model", ""), _MODEL_NAMES, catalog.models, "model")
     model = catalog.models[model_id]
     accelerator_id = _accelerator(row.get("hardware", ""), catalog)
-    isl, osl = number(row.get("isl")), number(row.get("osl"))
-    if not _ok(isl) or not _ok(osl):
-        raise Unusable("input and output lengths are not stated")
-    gpus = number(row.get("gpus"))
+    isl, osl = _lengths(row)
+    gpus = stated(row, "gpus")
     prefill_gpus, decode_gpus = number(row.get("num_prefill_gpu")), number(row.get("num_decode_gpu"))
     disagg = row.get("disagg", "").strip().lower() == "true"
     dp_attention = row.get("dp_attention", "").strip().lower() == "true"
@@ -406,7 +444,7 @@ def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
         plan = Plan(decode=_column_pool(number(decode_text), number(row.get("decode_ep")), dp_attention, NAN, gpus))
     if plan.devices != int(gpus):
         raise Unusable(f"layout uses {plan.devices} accelerators, the row says {int(gpus)}")
-    total, per_gpu = number(row.get("total_tok_s_per_gpu")), number(row.get("out_tok_s_per_gpu"))
+    total, per_gpu = stated(row, "total_tok_s_per_gpu"), stated(row, "out_tok_s_per_gpu")
     suspect = ""
     if disagg:
         # With separate pools the per-GPU output is per decode GPU; the total is over all.
@@ -420,12 +458,10 @@ def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
     if not _ok(output):
         raise Unusable("no measured throughput")
     concurrency_text = row.get("concurrency", "").strip().lower()
-    concurrency = number(concurrency_text)
-    user, tpot, ttft = (
-        number(row.get("median_tok_s_per_user")),
-        number(row.get("median_tpot_s")),
-        number(row.get("median_ttft_s")),
-    )
+    saturated = "max" in concurrency_text  # 'max load': as many requests as the engine takes
+    concurrency = NAN if saturated else stated(row, "concurrency")
+    user, tpot = stated(row, "median_tok_s_per_user"), stated(row, "median_tpot_s")
+    ttft = stated(row, "median_ttft_s", zero=True)
     spec = row.get("spec", "").strip().lower() or "none"
     if _ok(concurrency) and _ok(tpot):
         implied = output * (tpot + (ttft / osl if _ok(ttft) else 0.0))
@@ -457,7 +493,7 @@ def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
         output_tokens_per_s=output,
         source_url=row.get("source_url", ""),
         suspect=suspect,
-        saturation=not _ok(concurrency) and "max" in concurrency_text,
+        saturation=saturated,
     )
 
 
@@ -474,6 +510,27 @@ def parse_row(row: Mapping[str, str], catalog: HasRecords) -> Point:
         return _point_k3(row, catalog)
     missing = sorted((OTHER_COLUMNS if "decode_tp" in columns else K3_COLUMNS) - columns)
     raise Unusable(f"columns are of neither known layout; missing {', '.join(missing)}")
+
+
+def check_columns(names: Iterable[str], where: str) -> None:
+    """Refuse a table in which no row could be read.
+
+    Args:
+        names: its columns.
+        where: what to call it.
+
+    Raises:
+        ValueError: the columns of neither layout are there, or none of a throughput; the sentence lists what is needed.
+    """
+    columns = {name.strip() for name in names}
+    if any(columns >= known and columns & set(_RATES) for known in (K3_COLUMNS, OTHER_COLUMNS)):
+        return
+    rate = f"one of {', '.join(_RATES)}"
+    layouts = "; or ".join(
+        f"{', '.join(sorted(known))} and {rate if known is K3_COLUMNS else ' or '.join(_RATES[1:])}"
+        for known in (K3_COLUMNS, OTHER_COLUMNS)
+    )
+    raise ValueError(f"{where}: has the columns of neither known layout. It needs {layouts}.")
 
 
 def _checked(point: Point) -> Point:
@@ -509,8 +566,12 @@ def parse_rows(rows: Iterable[Mapping[str, str]], catalog: HasRecords) -> tuple[
     return points, skipped
 
 
-def read_csv(path: Path | str) -> list[dict[str, str]]:
+def read_csv(path: Path | str, check: bool = False) -> list[dict[str, str]]:
     """Rows of a CSV file as text; tolerates a byte-order mark and CRLF.
+
+    Args:
+        path: the file.
+        check: refuse a header of neither layout, see `check_columns`.
 
     Raises:
         ValueError: the file is missing, empty or not text, in one sentence.
@@ -524,4 +585,6 @@ def read_csv(path: Path | str) -> list[dict[str, str]]:
     reader = csv.DictReader(text.splitlines(keepends=True))
     if not reader.fieldnames:
         raise ValueError(f"{path}: has no header row")
+    if check:
+        check_columns(reader.fieldnames, str(path))
     return [{k: (v if isinstance(v, str) else "") for k, v in row.items() if isinstance(k, str)} for row in reader]

@@ -382,9 +382,9 @@ def validate_rows(
         - 1, a fraction; the summary's figures are null when no row was usable.
 
     Raises:
-        ValueError: the file cannot be read.
+        ValueError: the file cannot be read, or its columns are of neither layout.
     """
-    texts = read_csv(rows) if isinstance(rows, str | Path) else list(rows)
+    texts = read_csv(rows, check=True) if isinstance(rows, str | Path) else list(rows)
     points, skipped_points = parse_rows(texts, catalog)
     calibration = load_calibration()
     constants_of = calibrated_constants(calibration)
