@@ -4,12 +4,13 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from calculators.catalog import Catalog, default_alternative
 from calculators.evaluate import Inputs
-from calculators.numbers import plain, share
+from calculators.numbers import plain, share, three_digits
 from calculators.profile import FLAT, decode_weights, used_share
 from calculators.records import Figure, Model, Offer, System
 from calculators.scenario import AMOUNT_OF, SPECS, Problem, Scenario
@@ -253,7 +254,16 @@ def resolve(
     pinned = {name: value for name, value in (pins or {}).items() if not isinstance(value, str)}
     numbers, used = _catalogue_numbers(scenario, system, catalog, pinned)
     weights, warnings = _week(scenario, catalog)
-    offers = _offers(scenario, catalog, model, pins or {}, numbers.get("usd_per_cny"), as_of, weights, today or as_of)
+    offers = _offers(
+        scenario.model_copy(update=_ONE_MACHINE),
+        catalog,
+        model.id,
+        tuple(sorted((pins or {}).items())),
+        numbers.get("usd_per_cny"),
+        as_of,
+        tuple(weights),
+        today or as_of,
+    )
     used += offers.used
     warnings = [*model.warnings, *offers.warnings, *warnings, *_workload_warnings(scenario, model)]
     warnings += _rent_warnings(scenario, weights)
@@ -350,26 +360,57 @@ def _known_offer(name: str, value: str, catalog: Catalog) -> Offer:
     return offer
 
 
+_ONE_MACHINE: Final = {
+    name: SPECS[name].default
+    for name in (
+        "system",
+        "system_count",
+        "utilization",
+        "acquisition",
+        "hardware_usd",
+        "rent_usd_per_accelerator_hour",
+        "power_kw",
+        "measured_output_tokens_per_s",
+    )
+}
+"""What no offer depends on: all machines of a comparison, and all loads, ask for the same offers."""
+
+
+@lru_cache(maxsize=64)
 def _offers(
     scenario: Scenario,
     catalog: Catalog,
-    model: Model,
-    pins: Mapping[str, float | str],
+    model_id: str,
+    pins: tuple[tuple[str, float | str], ...],
     rate: float | None,
     as_of: dt.date,
-    weights: Sequence[float],
+    weights: tuple[float, ...],
     day: dt.date,
 ) -> _Offers:
-    """Choose both offers and price them: typed prices first, then the link's, then the list's."""
-    pinned = {name: value for name, value in pins.items() if not isinstance(value, str)}
+    """Choose both offers and price them: typed prices first, then the link's, then the list's.
+
+    Args:
+        scenario: what a person chose, the fields of `_ONE_MACHINE` at their defaults.
+        catalog: the records.
+        model_id: whose weights the alternative must have.
+        pins: figures of a link, by name.
+        rate: USD per CNY, where it is needed.
+        as_of: day of the prices.
+        weights: of the hours of a week.
+        day: of the reader, to warn of old prices.
+    """
+    model = catalog.models[model_id]
+    pin = dict(pins)
+    pinned = {name: value for name, value in pins if not isinstance(value, str)}
     baseline = _known_offer("baseline", scenario.baseline, catalog)
     base_price, base_batch = _priced(baseline, catalog, as_of, rate, weights)
+    base_batch, scaled = _batch_of_typed(base_batch, base_price, scenario)
     base_price, typed = _with_prices(base_price, scenario, pinned, baseline)
     base_batch = _pinned_price("baseline_batch", base_batch, pinned)
     alternative: Offer | None
     if scenario.alternative is not None:
         alternative = _known_offer("alternative", scenario.alternative, catalog)
-    elif isinstance(was := pins.get("alternative"), str) and was in catalog.offers:
+    elif isinstance(was := pin.get("alternative"), str) and was in catalog.offers:
         alternative = catalog.offers[was]
     else:
         alternative = default_alternative(
@@ -401,10 +442,39 @@ def _offers(
             ("alternative_batch", alt_batch, None if alternative is None else catalog.batch_offer(alternative)),
         ):
             if price is not None and offer is not None:
-                used += [_price_line(label, name, price, offer, _paid_input(label, scenario)) for name in PRICE_FIELDS]
+                lines = [_price_line(label, name, price, offer, _paid_input(label, scenario)) for name in PRICE_FIELDS]
+                moved = scaled if label == "baseline_batch" else frozenset()
+                used += [
+                    replace(line, note="moved with the typed price") if name in moved else line
+                    for name, line in zip(PRICE_FIELDS, lines, strict=True)
+                ]
+        if base_batch is not None and scaled:
+            prices = {kind: three_digits(float(getattr(base_batch, f"{kind}_usd_per_mtok"))) for kind in _BATCH_TOLD}
+            warnings.append(said("warning.scaled_batch", offer=baseline.id, **prices))
     if scenario.batch_share > 0 and base_batch is None:
         warnings.append(said("warning.no_batch", offer=baseline.id))
     return _Offers(baseline, alternative, base_price, base_batch, alt_price, alt_batch, tuple(used), tuple(warnings))
+
+
+_BATCH_TOLD = ("input", "output")
+
+
+def _batch_of_typed(
+    batch: PriceNow | None, listed: PriceNow | None, scenario: Scenario
+) -> tuple[PriceNow | None, frozenset[str]]:
+    """The batch price beside typed prices, and the fields moved: as listed, times typed / listed standard price.
+
+    A negotiated price holds for batches too, at the listed ratio. Where the standard price is listed as 0 there is no
+    ratio, and the batch pays the typed price.
+    """
+    typed = {name: value for name, value in _overrides(scenario).items() if value is not None}
+    if batch is None or listed is None or not typed:
+        return batch, frozenset()
+    moved: dict[str, float] = {}
+    for name, value in typed.items():
+        was = float(getattr(listed, name))
+        moved[name] = float(getattr(batch, name)) * (value / was) if was > 0 else value
+    return with_overrides(batch, **moved), frozenset(moved)
 
 
 def _paid_input(label: str, scenario: Scenario) -> float:
@@ -588,15 +658,19 @@ def _inputs(
 
 def _chosen(scenario: Scenario) -> list[Used]:
     """The scenario's own fields, for the list of what was used."""
-    used = []
-    for name, spec in SPECS.items():
-        value = getattr(scenario, name)
-        if name in CATALOGUE_FIELDS or name in PRICE_FIELDS or value in (None, "") or name == "profile_weights":
-            continue
-        origin = said("said_source.default") if value == spec.default else said("said_source.typed")
-        shown = value if isinstance(value, str) else float(value)
-        used.append(Used(name, field_words(name, spec.title), shown, spec.unit, "scenario", origin, "", "user"))
-    return used
+    return [
+        _chosen_one(name, value)
+        for name, value in scenario
+        if not (name in CATALOGUE_FIELDS or name in PRICE_FIELDS or value in (None, "") or name == "profile_weights")
+    ]
+
+
+@lru_cache(maxsize=512)
+def _chosen_one(name: str, value: float | str) -> Used:
+    spec = SPECS[name]
+    origin = said("said_source.default") if value == spec.default else said("said_source.typed")
+    shown = value if isinstance(value, str) else float(value)
+    return Used(name, field_words(name, spec.title), shown, spec.unit, "scenario", origin, "", "user")
 
 
 def _with_prices(
@@ -674,7 +748,7 @@ _PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
             f"{label}_{name}": (*chosen, "input_tokens", "token_ratio")
             for label, chosen in (
                 ("baseline", ("baseline",)),
-                ("baseline_batch", ("baseline",)),
+                ("baseline_batch", ("baseline", *PRICE_FIELDS)),
                 ("alternative", ("model", "alternative")),
                 ("alternative_batch", ("model", "alternative")),
             )

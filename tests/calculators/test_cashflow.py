@@ -406,7 +406,9 @@ def test_irr_gives_back_the_rate_that_made_the_flow(rate: float, months: int) ->
 
 
 def test_schedule_ticks_off() -> None:
-    table = schedule(terms(residual_usd=102_000, price_change_per_year=-0.3, licence_usd_per_request=0.1, principal_usd=500_000))
+    table = schedule(
+        terms(residual_usd=102_000, price_change_per_year=-0.3, licence_usd_per_request=0.1, principal_usd=500_000)
+    )
     result = evaluate_flow(
         terms(residual_usd=102_000, price_change_per_year=-0.3, licence_usd_per_request=0.1, principal_usd=500_000)
     )

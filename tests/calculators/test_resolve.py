@@ -264,3 +264,34 @@ def test_a_rent_for_a_part_of_the_hours_says_what_the_demand_does_then() -> None
     assert "21.6 % of its tokens" in office
     for whole in ({"acquisition": "rent"}, {"rented_hours_per_month": 264}):
         assert resolve(Scenario(**whole, **spend), load_catalog()).warnings == ()
+
+
+def test_a_typed_price_moves_the_batch_price_at_the_listed_ratio() -> None:
+    offer = next(o for o in CATALOG.offers.values() if o.service_tier == "standard" and CATALOG.batch_offer(o))
+    base: dict[str, Any] = {"baseline": offer.id, "batch_share": 0.5}
+    listed = resolve(Scenario(**base), CATALOG).inputs
+    assert listed.baseline is not None
+    assert listed.baseline_batch is not None
+    input_price, output_price = float(listed.baseline.input_usd_per_mtok), float(listed.baseline.output_usd_per_mtok)
+    # a third off the input, twice the output: the batch price does the same
+    typed = resolve(
+        Scenario(**base, input_usd_per_mtok=input_price * 2 / 3, output_usd_per_mtok=output_price * 2), CATALOG
+    )
+    moved = typed.inputs.baseline_batch
+    assert moved is not None
+    assert moved.input_usd_per_mtok == pytest.approx(float(listed.baseline_batch.input_usd_per_mtok) * 2 / 3)
+    assert moved.output_usd_per_mtok == pytest.approx(float(listed.baseline_batch.output_usd_per_mtok) * 2)
+    assert [w for w in typed.warnings if "the typed price is taken for the batch price too" in w]
+    line = typed.find("baseline_batch_input_usd_per_mtok")
+    assert line is not None
+    assert line.note == "moved with the typed price"
+    # a link keeps the moved price, and moves it no second time
+    pins = pins_of(typed)
+    again = resolve(typed.scenario, CATALOG, pins).inputs.baseline_batch
+    assert again is not None
+    assert again.input_usd_per_mtok == pytest.approx(float(moved.input_usd_per_mtok), rel=1e-12)
+    # another typed price lets go of it
+    other = typed.scenario.model_copy(update={"input_usd_per_mtok": input_price})
+    assert "baseline_batch_input_usd_per_mtok" not in live_pins(pins, typed.scenario, other)
+    # without a batch share nothing is told
+    assert not [w for w in resolve(Scenario(**{**base, "batch_share": 0}), CATALOG).warnings if "typed price" in w]
