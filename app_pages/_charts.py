@@ -104,9 +104,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, np.ndarray):
-        value = value.tolist()
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            value = np.where(np.isfinite(value), value.astype(object), None)
+        return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [v if type(v) is str else _plain(v) for v in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

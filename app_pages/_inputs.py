@@ -7,6 +7,7 @@ Nothing is written back but by the browser. Every field is drawn on every page, 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, cast
 
 import streamlit as st
@@ -36,6 +37,7 @@ GUIDE_EXAMPLES = {"spend": "95k", "hardware": "600k"}
 
 _STATE, _LINK, _PINS, _RELEASE, _GUIDE, _TOLD = "_state", "_link", "_pins", "_release", "_guide", "_told"
 _IDENTITY: dict[str, Any] = {"bind": "query-params"}
+_NOTHING = object()
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,7 @@ def dismiss_problems() -> None:
 # ------------------------------------------------------------------------------------------------------------ widgets
 
 
+@lru_cache(maxsize=256)
 def _shown_default(name: str) -> Any:
     default = SPECS[name].default
     return fmt.field_text(name, default) if _is_text(name) else default
@@ -211,6 +214,46 @@ def field_title(name: str, language: Language) -> str:
 def field_help(name: str, language: Language) -> str:
     """What a field means, one or two sentences."""
     return SPECS[name].help if language == "en" else text(f"field_help.{name}", language)
+
+
+@lru_cache(maxsize=512)
+def _label(name: str, language: Language, changed: bool) -> str:
+    """Title and unit; a screen reader reads it as it stands: no markdown in it."""
+    unit = SPECS[name].unit
+    if unit in ("share/year", "share"):
+        shown = text("field.a_year", language) if unit == "share/year" else ""
+    else:
+        key = "unit_of." + unit.lower().replace("/", "_per_").replace("-", "_")
+        shown = text(key, language) if key in catalogue() else unit
+    words = field_title(name, language) + (f" ({shown})" if shown else "")
+    return f"{words} \u2022 {text('field.changed', language)}" if changed else words
+
+
+@lru_cache(maxsize=2048)
+def _help(name: str, language: Language, standing: views.Standing | None) -> str:
+    """What a field means, and where its figure or its default comes from."""
+    words = [field_help(name, language)]
+    spec = SPECS[name]
+    if standing is not None:
+        key = "field.source" if spec.default is None else "field.source_default"
+        shown = fmt.figure(standing.value, standing.unit)
+        words.append(text(key, language, value=shown, source=standing.source, date=standing.date))
+    elif spec.default not in (None, ""):
+        words.append(text("field.default", language, value=_shown_default(name)))
+    return fmt.escape(" ".join(words))
+
+
+@lru_cache(maxsize=2048)
+def _placeholder(name: str, language: Language, standing: views.Standing | None) -> str:
+    """What an empty field stands for."""
+    if SPECS[name].default is not None or not SPECS[name].catalogue:
+        return text("field.empty", language)
+    if name in views.catalogue_fields():
+        if standing is None:
+            return text("field.no_figure", language)
+        return text("field.catalogue", language, value=fmt.figure(standing.value, standing.unit))
+    key = f"field.empty_{name}"
+    return text(key, language) if key in catalogue() else SPECS[name].catalogue
 
 
 @dataclass
@@ -229,57 +272,29 @@ class _Drawer:
 
     def value(self, name: str) -> Any:
         """What the widget holds or, before it was ever drawn, what the link says."""
-        if name in st.session_state:
-            return st.session_state[name]
+        held = st.session_state.get(name, _NOTHING)
+        if held is not _NOTHING:
+            return held
         linked = getattr(self.linked, name)
         return fmt.field_text(name, linked) if _is_text(name) else linked
 
     def is_changed(self, name: str) -> bool:
         value = self.value(name)
-        if not _is_text(name):
-            return bool(value != SPECS[name].default)
+        if value == _shown_default(name) or not _is_text(name):
+            return bool(value != _shown_default(name))
         try:
             return link.read_value(name, str(value)) != SPECS[name].default
         except ValueError:
             return True
 
     def label(self, name: str) -> str:
-        unit = SPECS[name].unit
-        if unit in ("share/year", "share"):
-            shown = self.t("field.a_year") if unit == "share/year" else ""
-        else:
-            key = "unit_of." + unit.lower().replace("/", "_per_").replace("-", "_")
-            shown = self.t(key) if key in catalogue() else unit
-        words = field_title(name, self.language) + (f" ({shown})" if shown else "")
-        # a screen reader reads the label as it stands: no markdown in it
-        return f"{words} \u2022 {self.t('field.changed')}" if name in self.changed else words
+        return _label(name, self.language, name in self.changed)
 
     def help(self, name: str) -> str:
-        words = [field_help(name, self.language)]
-        standing, spec = self.standings.get(name), SPECS[name]
-        if standing is not None:
-            shown = fmt.figure(standing.value, standing.unit)
-            words.append(
-                self.t(
-                    "field.source" if spec.default is None else "field.source_default",
-                    value=shown,
-                    source=standing.source,
-                    date=standing.date,
-                )
-            )
-        elif spec.default not in (None, ""):
-            words.append(self.t("field.default", value=_shown_default(name)))
-        return fmt.escape(" ".join(words))
+        return _help(name, self.language, self.standings.get(name))
 
     def placeholder(self, name: str) -> str:
-        standing = self.standings.get(name)
-        if SPECS[name].default is not None or not SPECS[name].catalogue:
-            return self.t("field.empty")
-        if name in views.catalogue_fields():
-            if standing is None:
-                return self.t("field.no_figure")
-            return self.t("field.catalogue", value=fmt.figure(standing.value, standing.unit))
-        return self.t(f"field.empty_{name}") if f"field.empty_{name}" in catalogue() else SPECS[name].catalogue
+        return _placeholder(name, self.language, self.standings.get(name))
 
     def draw(self, name: str) -> None:
         """One field: its widget, its text, and one sentence under it where the text cannot be used."""
@@ -479,6 +494,16 @@ def _sidebar(catalog: Catalog, linked: Scenario) -> _Drawer:
     return drawer
 
 
+@lru_cache(maxsize=64)
+def _answer(catalog: Catalog, scenario: Scenario, pins: tuple[tuple[str, float | str], ...], today: dt.date) -> Report:
+    """The report; kept for the next page, an opened table, and the next person who asks the same (reports are frozen).
+
+    Raises:
+        UnresolvedError: an unknown id or a number that is missing.
+    """
+    return build_report(scenario, catalog, dict(pins), today)
+
+
 def draw(catalog: Catalog) -> State:
     """Draw all inputs, answer the scenario and keep the state for the page."""
     _address.leave_out(n for n in SPECS if st.query_params.get(n) == str(_shown_default(n) or ""))
@@ -491,9 +516,9 @@ def draw(catalog: Catalog) -> State:
     report, stopped, moved = None, "", None
     today = dt.date.today()
     try:
-        report = build_report(scenario, catalog, pins, today)
+        report = _answer(catalog, scenario, tuple(sorted(pins.items())), today)
         if pins:
-            now = build_report(scenario, catalog, None, today)
+            now = _answer(catalog, scenario, (), today)
             if views.has_moved(report, now):
                 moved = Moved(st.session_state[_RELEASE], report, now)
     except UnresolvedError as error:

@@ -359,9 +359,12 @@ def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Arr
     moving = level != 0
     rate = np.where(moving, level, 1.0)
 
+    # v (1 - p^n) / (1 - p) = scale (p^n - 1); where the price stands still its part joins what grows with n
+    scale = np.where(moving, value / np.expm1(rate), 0.0)
+    cost = np.where(moving, running, running - value)
+
     def after(n: Array) -> Array:
-        months = np.where(moving, np.expm1(rate * n) / np.expm1(rate), n)
-        return np.asarray(cumulative + value * months - running * n)
+        return np.asarray(cumulative + scale * np.expm1(rate * n) - cost * n)
 
     most = NEVER_MONTHS - begin
     falls = (level < 0) & (running > 0) & (value > running)

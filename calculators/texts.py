@@ -66,6 +66,7 @@ def said(key: str, /, **places: object) -> Said:
     return Said(text(key, "en", **places), key, places)
 
 
+@lru_cache(maxsize=4096)
 def _known(words: str, key: str) -> str:
     return Said(words, key, {}) if key in catalogue() else words
 

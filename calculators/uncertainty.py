@@ -42,7 +42,7 @@ BAND_Z: Final = 1.2815515655446004
 PERT_WEIGHT: Final = 4.0
 """Weight of the most likely value in a PERT distribution: mean = (low + 4 typical + high) / 6."""
 
-_CHUNK: Final = 2500
+_CHUNK: Final = 5000
 """Draws evaluated at once: draws x months of one array stay in the processor's cache."""
 
 _TABLE_POINTS: Final = 2049
