@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from calculators.catalog import Catalog
 from calculators.evaluate import Result, evaluate
+from calculators.profile import used_share
 from calculators.records import Figure
 from calculators.report import Report
 from calculators.resolve import CATALOGUE_FIELDS, PRICE_FIELDS, Resolved, UnresolvedError, resolve
@@ -96,7 +97,8 @@ class CostCurve:
 
     ``own_*`` are the corners of a staircase: the chosen fleet up to ``capacity_tokens``, then whole systems more. Own
     cost is running cost + capex / horizon, and the API's price is its mean over the horizon, so that the lines cross
-    where `break_even` says when the demand does not grow.
+    where `break_even` says when the demand does not grow. Where machines are rented for a part of the hours, a demand
+    of the whole week leaves the rest of it at the API, which is part of the own cost.
     """
 
     own_tokens: Array
@@ -115,12 +117,17 @@ def cost_curve(report: Report) -> CostCurve | None:
     """The curve of a report, or None where there is no capacity or no price."""
     inputs, result = report.inputs, report.result
     count = float(np.asarray(inputs.system_count))
-    usable = float(result.terms.capacity_requests_per_month) * float(result.terms.rented_share)
+    rented = float(result.terms.rented_share)
+    usable = float(result.terms.capacity_requests_per_month)
     api = float(result.baseline_usd_per_request)
-    if count <= 0 or usable <= 0 or not math.isfinite(api):
+    if count <= 0 or usable * rented <= 0 or not math.isfinite(api):
         return None
-    peak = max(inputs.weights) if inputs.demand != "fill" and inputs.weights else 1.0
-    room = usable / peak
+    if inputs.demand == "fill":
+        room, taken = usable * rented, 1.0
+    else:
+        # below the peak hour's limit nothing spills over: what is not taken comes while nothing is rented
+        room = usable / max(inputs.weights)
+        taken = float(used_share(inputs.weights, rented, 1e-9)) / 1e-9 if rented < 1 else 1.0
     per_request = float(result.tokens_per_request)
     even = report.even.tokens_per_month
     served = float(result.served_requests_per_month)
@@ -138,7 +145,7 @@ def cost_curve(report: Report) -> CostCurve | None:
     limits = room + per_step * np.arange(more + 1.0)
     left = np.concatenate(([0.0], limits[:-1]))
     corners = np.stack((left, limits), axis=-1).ravel()
-    own = np.repeat(fixed, 2) + licence * corners
+    own = np.repeat(fixed, 2) + (licence * taken + (1.0 - taken) * api * level) * corners
     ends = np.linspace(0.0, float(corners[-1]), 21)
     alternative = float(result.alternative_usd_per_request)
     known = report.resolved.alternative is not None and math.isfinite(alternative)

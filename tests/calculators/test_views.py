@@ -20,8 +20,16 @@ def report(**values: object) -> views.Report:
 
 @pytest.mark.parametrize(
     "values",
-    [{}, {"acquisition": "loan"}, {"acquisition": "rent"}, {"api_price_change_per_year": -0.2}, {"licence_share": 0.1}],
-    ids=["buy", "loan", "rent", "falling price", "licence"],
+    [
+        {},
+        {"acquisition": "loan"},
+        {"acquisition": "rent"},
+        {"acquisition": "rent", "rented_hours_per_month": 264},
+        {"acquisition": "rent", "rented_hours_per_month": 264, "demand": "spend", "demand_usd_per_month": 34_126.3},
+        {"api_price_change_per_year": -0.2},
+        {"licence_share": 0.1},
+    ],
+    ids=["buy", "loan", "rent", "rented hours", "rented hours of a week", "falling price", "licence"],
 )
 def test_lines_of_the_cost_curve_cross_at_the_break_even(values: dict[str, object]) -> None:
     told = report(**values)
