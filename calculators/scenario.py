@@ -862,17 +862,29 @@ def from_values(values: Mapping[str, object]) -> tuple[Scenario, tuple[Problem, 
     for name, value in values.items():
         if name not in SPECS:
             problems.append(Problem(name, str(value), _message(name, value, "unknown")))
-            continue
-        checked = value
-        if isinstance(value, str) and value.strip() == "" and SPECS[name].optional:
-            checked = None
+        elif isinstance(value, bool | bytes):
+            # neither is a field's value; pydantic would read them as 1 or 0, or as text
+            problems.append(Problem(name, str(value), _message(name, value, "value")))
+        else:
+            empty = isinstance(value, str) and value.strip() == "" and SPECS[name].optional
+            good[name] = None if empty else value
+    scenario = _validated(good)
+    if scenario is not None:
+        return scenario, tuple(problems)
+    for name in list(good):
         try:
-            if isinstance(checked, bool | bytes):
-                raise ValueError("neither is a field's value; pydantic would read them as 1 or 0, or as text")
-            Scenario.model_validate({name: checked})
+            Scenario.model_validate({name: good[name]})
         except (ValidationError, ValueError, OverflowError) as error:
             kind = error.errors()[0]["type"] if isinstance(error, ValidationError) else "value"
-            problems.append(Problem(name, str(value), _message(name, value, kind)))
-            continue
-        good[name] = checked
-    return Scenario.model_validate(good), tuple(problems)
+            del good[name]
+            problems.append(Problem(name, str(values[name]), _message(name, values[name], kind)))
+    order = list(values)
+    return Scenario.model_validate(good), tuple(sorted(problems, key=lambda p: order.index(p.field)))
+
+
+def _validated(values: Mapping[str, object]) -> Scenario | None:
+    """All at once, which is nearly always right; None where a value cannot be used."""
+    try:
+        return Scenario.model_validate(values)
+    except (ValidationError, ValueError, OverflowError):
+        return None
