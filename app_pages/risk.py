@@ -14,6 +14,7 @@ from app_pages import _page as page
 from calculators import link
 from calculators.conditions import Condition, Conditions, Frontier, conditions, frontier, put_back
 from calculators.numbers import money, share, three_digits
+from calculators.report import to_json
 from calculators.resolve import live_pins
 from calculators.texts import months_text
 from calculators.uncertainty import Bar, Uncertainty
@@ -25,6 +26,7 @@ language = state.language
 horizon = state.scenario.horizon_months
 over = months_text(horizon, language)
 SHOWN_BARS = 8
+bought = float(report.result.ownership.capex_usd) > 0
 
 
 def amount(value: float, unit: str) -> str:
@@ -63,7 +65,11 @@ def capital(words: str) -> str:
 def answer(u: Uncertainty) -> None:
     """One sentence, then four figures."""
     draws = f"{u.draws:,}"
-    if u.probability_never == 1:
+    if not bought:
+        p = fmt.chance(u.probability_npv_above_zero, language)
+        low, middle, high = (money(v) for v in (u.npv_usd.p10, u.npv_usd.p50, u.npv_usd.p90))
+        words = t("risk.answer_rent", p=p, draws=draws, horizon=over, low=low, high=high, middle=middle)
+    elif u.probability_never == 1:
         words = t("risk.answer_never", p=fmt.chance(u.probability_never, language), draws=draws)
     else:
         low, middle, high = (days(v) for v in (u.payback_days.p10, u.payback_days.p50, u.payback_days.p90))
@@ -72,8 +78,30 @@ def answer(u: Uncertainty) -> None:
         if report.days is not None and report.days < u.payback_days.p10:
             words += " " + t("risk.headline_better", days=days(report.days))
     st.markdown(fmt.escape(words))
+    figures(u)
+
+
+def figures(u: Uncertainty) -> None:
+    """Four figures: what pays back and when, or, where nothing is bought, what is saved."""
+    draws, npv = f"{u.draws:,}", u.npv_usd
+    value = (
+        "npv",
+        money(npv.p50),
+        t("risk.npv_line", low=millions(npv.p10), high=millions(npv.p90)),
+        t("risk.npv_help", horizon=over, rate=share(state.scenario.discount_rate)),
+    )
+    if not bought:
+        saving = fmt.usd(to_json(report)["payback"]["saving_usd_per_month"], language)
+        p, never = (fmt.chance(x, language) for x in (u.probability_npv_above_zero, u.probability_never))
+        cards = (
+            ("saves", p, t("risk.saves_line", horizon=over), t("risk.saves_help", draws=draws)),
+            value,
+            ("monthly", saving, t("risk.monthly_line"), t("risk.monthly_help")),
+            ("never_saves", never, t("risk.never_line"), t("risk.never_saves_help")),
+        )
+        page.cards([(t(f"risk.{name}"), *words) for name, *words in cards])
+        return
     rest = 1 - u.probability_pays_back - u.probability_never
-    npv = u.npv_usd
     typical = fmt.payback(report.status, report.days, language)
     cards = (
         (
@@ -96,23 +124,9 @@ def answer(u: Uncertainty) -> None:
             t("risk.never_line"),
             t("risk.never_help", rest=fmt.chance(max(rest, 0.0), language)),
         ),
-        (
-            "npv",
-            money(npv.p50),
-            t("risk.npv_line", low=millions(npv.p10), high=millions(npv.p90)),
-            t("risk.npv_help", horizon=over, rate=share(state.scenario.discount_rate)),
-        ),
+        value,
     )
-    for column, (name, value, line, told) in zip(st.columns(4), cards, strict=True):
-        column.metric(
-            t(f"risk.{name}"),
-            value,
-            delta=line,
-            delta_color="off",
-            delta_arrow="off",
-            help=fmt.escape(told),
-            border=True,
-        )
+    page.cards([(t(f"risk.{name}"), *words) for name, *words in cards])
 
 
 def drawn(
@@ -261,6 +275,32 @@ def distribution(u: Uncertainty) -> None:
     page.chart(fig, "payback_histogram", title, alt, columns)
 
 
+def npv_distribution(u: Uncertainty) -> None:
+    """Histogram of the NPV, for machines that are not bought."""
+    edges, parts = u.npv_histogram.edges / 1e6, u.npv_histogram.shares * 100
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    bars = {
+        "type": "bar",
+        "x": middles,
+        "y": parts,
+        "width": edges[1] - edges[0],
+        "marker": {"color": charts.OWN, "line": {"width": 0}},
+        "hovertemplate": "%{x:,.2f}: %{y:.1f} %<extra></extra>",
+    }
+    title = t("risk.histogram_npv", middle=money(u.npv_usd.p50))
+    fig = drawn(
+        [bars],
+        {"title": {"text": t("risk.axis_npv_millions")}, "range": [min(edges[0], 0.0), max(edges[-1], 0.0)]},
+        {"title": {"text": t("risk.axis_share")}, "rangemode": "tozero"},
+        bargap=0.05,
+        **upright(0.0, "0"),
+    )
+    p = fmt.chance(u.probability_npv_above_zero, language)
+    alt = t("risk.histogram_npv_alt", draws=f"{u.draws:,}", title=title, p=p)
+    columns = {t("risk.axis_npv_millions"): middles.round(3), t("risk.axis_share"): parts.round(2)}
+    page.chart(fig, "npv_histogram", title, alt, columns)
+
+
 def paid_back(u: Uncertainty) -> None:
     """Probability of having paid back, by month."""
     months = u.payback_histogram.edges / DAYS_PER_MONTH
@@ -285,26 +325,43 @@ def paid_back(u: Uncertainty) -> None:
     page.chart(fig, "paid_back", title, t("risk.paid_alt", title=title), columns)
 
 
-def price_and_load(f: Frontier) -> None:
-    """Payback over the API price change and the load, with the scenario marked."""
-    x, y = f.api_price_change_per_year * 100, f.utilization * 100
-    # grey beyond the horizon: the colours end there
+GREY = "#B9C0C7"
+
+
+def months_field(f: Frontier) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Contour levels and colours of the payback in months: grey beyond the horizon, where the colours end."""
     beyond = 1.25 * horizon
     months = np.minimum(np.where(np.isfinite(f.payback_days), f.payback_days, np.inf) / DAYS_PER_MONTH, beyond)
-    grey = "#B9C0C7"
     step = max(1, horizon // 4)
+    scale = [[0, "#3E8FC4"], [0.4, "#9CC7E3"], [0.8, "#EEF5FA"], [0.8, GREY], [1, GREY]]
+    levels = {"start": step, "end": step * (horizon // step), "size": step}
+    return levels, {"z": months, "zmin": 0, "zmax": beyond, "colorscale": scale}
+
+
+def npv_field(f: Frontier) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Contour levels and colours of the NPV in million USD: grey below zero."""
+    millions = f.npv_usd / 1e6
+    top = max(float(millions.max()), 1e-9)
+    step = top / 4
+    tidy = 10 ** math.floor(math.log10(step))
+    step = next(k * tidy for k in (1, 2, 5, 10) if k * tidy >= step)
+    # the colours begin at zero, in the middle of the scale; what is below is grey however far it goes
+    scale = [[0, GREY], [0.5, GREY], [0.5, "#EEF5FA"], [0.75, "#9CC7E3"], [1, "#3E8FC4"]]
+    levels = {"start": 0, "end": step * 4, "size": step}
+    return levels, {"z": millions, "zmin": -top, "zmax": top, "colorscale": scale}
+
+
+def price_and_load(f: Frontier) -> None:
+    """Payback (or NPV, where nothing is bought) over the API price change and the load, with the scenario marked."""
+    x, y = f.api_price_change_per_year * 100, f.utilization * 100
+    levels, colours = (months_field if bought else npv_field)(f)
     field = {
         "type": "contour",
         "x": x,
         "y": y,
-        "z": months,
-        "zmin": 0,
-        "zmax": beyond,
-        "colorscale": [[0, "#3E8FC4"], [0.4, "#9CC7E3"], [0.8, "#EEF5FA"], [0.8, grey], [1, grey]],
+        **colours,
         "contours": {
-            "start": step,
-            "end": step * (horizon // step),
-            "size": step,
+            **levels,
             "coloring": "fill",
             "showlabels": True,
             "labelfont": {"size": 12, "color": "#12181F"},
@@ -337,17 +394,19 @@ def price_and_load(f: Frontier) -> None:
         {"title": {"text": t("risk.axis_load")}, "range": [y[0], 100]},
         annotations=[label],
     )
-    needed = report.even.utilization
-    if needed is not None:
-        title = t("risk.frontier", load=share(needed), horizon=over)
+    kind = "frontier" if bought else "frontier_rent"
+    if f.load_needed is not None:
+        title = t(f"risk.{kind}", load=share(f.load_needed), horizon=over)
     else:
-        title = t("risk.frontier_none", horizon=over)
+        title = t(f"risk.{kind}_none", horizon=over)
+    where = {"change": share(f.here_price_change), "load": share(f.here_utilization)}
     here = fmt.payback(report.status, report.days, language)
-    where = {"change": share(f.here_price_change), "load": share(f.here_utilization), "days": here}
+    worth = money(float(report.result.flow.npv_usd))
+    shown = [[days(v) for v in row] for row in f.payback_days.T] if bought else (f.npv_usd.T / 1e6).round(3)
     columns: dict[str, Sequence[object]] = {t("risk.axis_load"): y.round()}
-    columns |= {f"{change:.0f} %": [days(v) for v in f.payback_days[:, j]] for j, change in enumerate(x) if j % 4 == 0}
-    alt = t("risk.frontier_alt", title=title, **where)
-    page.chart(fig, "frontier", title, alt, columns, t("risk.frontier_note"))
+    columns |= {f"{change:.0f} %": shown[j] for j, change in enumerate(x) if j % 4 == 0}
+    alt = t(f"risk.{kind}_alt", title=title, days=here, npv=worth, **where)
+    page.chart(fig, "frontier", title, alt, columns, t(f"risk.{kind}_note"))
 
 
 def scenario_link(condition: Condition) -> str:
@@ -399,13 +458,17 @@ else:
     left, right = st.columns(2)
     with left:
         tornado(unsure)
-    some = unsure.probability_pays_back > 0
+    # without a single payback in time a distribution of it would be an empty chart
+    some = bought and unsure.probability_pays_back > 0
     with right:
-        # without a single payback in time a distribution of it would be an empty chart
-        if some:
+        if not bought:
+            npv_distribution(unsure)
+        elif some:
             distribution(unsure)
         else:
             price_and_load(frontier(report.inputs, report.result, points=33))
+    if not bought:
+        price_and_load(frontier(report.inputs, report.result, points=33))
     if some:
         left, right = st.columns(2)
         with left:

@@ -18,6 +18,7 @@ from calculators.evaluate import Inputs, Result, evaluate
 from calculators.resolve import PRICE_FIELDS, Resolved
 from calculators.scenario import AMOUNT_OF, SPECS, Scenario, from_values
 from calculators.serverless import PriceNow
+from calculators.solve import crossing
 from calculators.texts import Language, text
 from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
 
@@ -77,11 +78,17 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Frontier:
-    """Payback over two inputs: ``payback_days`` has the shape (utilization, price change); infinity = never."""
+    """Payback and NPV over two inputs, arrays of the shape (utilization, price change); infinity = never.
+
+    ``load_needed`` is the smallest utilization that pays back within the horizon at the scenario's price change or,
+    where nothing is bought, that has an NPV of 0; None where full machines do not either.
+    """
 
     api_price_change_per_year: Array
     utilization: Array
     payback_days: Array
+    npv_usd: Array
+    load_needed: float | None
     here_price_change: float
     here_utilization: float
 
@@ -400,5 +407,13 @@ def frontier(inputs: Inputs, result: Result, *, points: int = 25) -> Frontier:
     found = evaluate(
         replace(base, api_price_change_per_year=change[None, :], utilization=load[:, None]), sizing=result.sizing
     )
-    days = np.broadcast_to(found.flow.payback_days, (points, points))
-    return Frontier(change, load, days, here_change, float(result.used_share_of_capacity))
+    days, npv = (np.broadcast_to(v, (points, points)) for v in (found.flow.payback_days, found.flow.npv_usd))
+    horizon = float(np.asarray(inputs.horizon_months))
+    bought = float(result.ownership.capex_usd) > 0
+
+    def gap(u: Array) -> Array:
+        at = evaluate(replace(base, utilization=u), sizing=result.sizing, extend=False)
+        return _saved_until(at, horizon)[0] if bought else np.asarray(at.flow.npv_usd)
+
+    needed = crossing(gap, 0.0, 1.0)
+    return Frontier(change, load, days, npv, needed, here_change, float(result.used_share_of_capacity))

@@ -146,7 +146,8 @@ class Uncertainty:
     """What the draws and the tornado say of one scenario, against today's offer.
 
     probability_pays_back counts paybacks within the horizon, probability_never those that `cashflow` calls never; the
-    rest pays back after the horizon.
+    rest pays back after the horizon. probability_npv_above_zero is what counts where nothing is bought: there is
+    nothing to pay back then.
     """
 
     payback_days: Quantiles
@@ -155,6 +156,7 @@ class Uncertainty:
     probability_never: float
     payback_histogram: Histogram
     npv_histogram: Histogram
+    probability_npv_above_zero: float
     inputs: tuple[Uncertain, ...]
     tornado: tuple[Bar, ...]
     draws: int = DRAWS
@@ -175,6 +177,7 @@ class Uncertainty:
             "payback_days": _quantiles_json(self.payback_days),
             "probability_pays_back": self.probability_pays_back,
             "probability_never": self.probability_never,
+            "probability_npv_above_zero": self.probability_npv_above_zero,
             "npv_usd": _quantiles_json(self.npv_usd),
             "draws": self.draws,
             "seed": self.seed,
@@ -497,6 +500,7 @@ def summarise(resolved: Resolved, result: Result, catalog: Catalog, count: int =
         probability_never=never / count,
         payback_histogram=_histogram(days, np.linspace(0.0, horizon * DAYS_PER_MONTH, _PAYBACK_BINS + 1), count),
         npv_histogram=_histogram(npv, np.linspace(low, high, _BINS + 1), count),
+        probability_npv_above_zero=int(np.count_nonzero(npv > 0)) / count,
         inputs=uncertain,
         tornado=tornado(resolved.inputs, result, uncertain),
         draws=count,

@@ -38,3 +38,41 @@ def test_costs_rank_the_ways_where_all_have_a_price() -> None:
     assert "Buy costs least a month" in words(at) or "Loan costs least a month" in words(at)
     bars = next(iter(charts(at).values()))["data"][0]
     assert "moonshotai/kimi-k3" in bars["y"]
+
+
+@pytest.mark.parametrize(
+    ("query", "needed"),
+    [({"utilization": "0.15"}, "19.6 %"), ({"acquisition": "rent", "utilization": "0.3"}, "41.4 %")],
+)
+def test_the_title_of_the_frontier_agrees_with_its_chart(query: dict[str, str], needed: str) -> None:
+    # 24,716 of 125,819 USD that full machines would serve are 19.6 %, the rent's 52,094 are 41.4 % (test_breakeven)
+    shown = told("risk", **query)
+    assert f"At today's price trend it needs {needed} of the capacity" in shown
+    assert "no load" not in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("utilization", ["0.75", "0.3", "0"])
+def test_rent_has_a_risk_page_without_paybacks(lang: str, utilization: str) -> None:
+    at = page("risk", lang=lang, acquisition="rent", utilization=utilization)
+    shown = words(at)
+    for word in ("0 days", "never and never", "between never", "pay back before", "0 天"):
+        assert word not in shown
+    assert len(at.metric) == 4
+    drawn = charts(at)
+    # tornado of the NPV, histogram of the NPV, frontier of the NPV
+    assert len(drawn) == 3
+    shares = drawn["1"]["data"][0]["y"]
+    assert len(list(shares)) > 1 or isinstance(shares, dict)
+    if lang == "en":
+        assert "Nothing is bought, so there is nothing to pay back" in shown
+        assert "NPV" in shown
+
+
+def test_money_lost_again_titles_the_cash_flow() -> None:
+    shown = told(
+        "decision", api_price_change_per_year="-0.5", demand_growth_per_year="-0.3", demand="spend",
+        demand_usd_per_month="94364",
+    )  # fmt: skip
+    assert "The money is back after 421 days, but lost again within 48 months" in shown
+    assert "But that does not last" in shown

@@ -242,6 +242,30 @@ def test_frontier_equals_evaluate(catalog: Catalog) -> None:
     assert math.isinf(found.payback_days[0, 0])
 
 
+def test_the_frontier_names_the_load_that_it_shows(catalog: Catalog) -> None:
+    # over 48 months 24,716 of the 125,819 USD that full machines serve: 19.6 %, planned or not
+    for utilization in (0.0, 0.15, 0.75):
+        report = build_report(Scenario(utilization=utilization), catalog)
+        assert frontier(report.inputs, report.result, points=5).load_needed == pytest.approx(0.1964416725)
+    # a payback inside the horizon counts even where the money is lost again at its end
+    falling = build_report(Scenario(api_price_change_per_year=-0.5), catalog)
+    found = frontier(falling.inputs, falling.result, points=5)
+    assert found.load_needed is not None
+    at = evaluate(dataclasses.replace(falling.inputs, utilization=found.load_needed * (1 + 1e-9)))
+    assert float(at.flow.payback_months) < 48
+    assert float(at.flow.final_usd) < 0
+    below = evaluate(dataclasses.replace(falling.inputs, utilization=found.load_needed * 0.999))
+    assert math.isinf(float(below.flow.payback_months))
+    # rent: 8 x 7.85 x 730 + 6,250 of 125,819 USD
+    rent = build_report(Scenario(acquisition="rent", rent_usd_per_accelerator_hour=7.85), catalog)
+    found = frontier(rent.inputs, rent.result, points=5)
+    assert found.load_needed == pytest.approx((8 * 7.85 * 730 + 6250) / (94_364.3844 / 0.75), rel=1e-9)
+    at = evaluate(dataclasses.replace(rent.inputs, utilization=found.load_needed))
+    assert float(at.flow.npv_usd) == pytest.approx(0, abs=1e-3)
+    dear = build_report(Scenario(staff_fte=10), catalog)
+    assert frontier(dear.inputs, dear.result, points=5).load_needed is None
+
+
 def test_every_condition_has_its_texts(catalog: Catalog) -> None:
     for fields in SCENARIOS.values():
         report = build_report(Scenario(**fields), catalog)
