@@ -35,6 +35,8 @@ def amount(value: float, unit: str) -> str:
         return f"{value * 100:,.1f} %"
     if unit in ("USD", "USD/month"):
         return money(value)
+    if unit == "USD/accelerator-hour":
+        unit = "USD/h"  # short enough for a phone; the input's name says of what
     return f"{three_digits(value)} {unit}".strip()
 
 
@@ -55,6 +57,13 @@ def at_end(bar: Bar, value: float) -> str:
     if bar.input.unit.startswith("USD") and value >= 10_000:
         return f"{three_digits(value / 1000)}k USD"
     return amount(value, bar.input.unit)
+
+
+def ends_text(bar: Bar) -> str:
+    """Both ends of an input, the unit once: '30.0 to 85.0 %'."""
+    low, high = at_end(bar, bar.input.low), at_end(bar, bar.input.high)
+    number, _, unit = low.partition(" ")
+    return t("risk.to", low=number if unit and high.endswith(f" {unit}") else low, high=high)
 
 
 def capital(words: str) -> str:
@@ -189,25 +198,31 @@ def tornado(u: Uncertainty) -> None:
                 "base": here,
                 "orientation": "h",
                 "marker": {"color": colour, "pattern": {"shape": "/" if place == 0 else ""}},
-                # an end that does not move needs no label
-                "text": [label if abs(v) > 0 else "" for label, v in zip(labels, shown[:, place], strict=True)],
-                "textposition": "outside",
-                "cliponaxis": False,
+                "width": 0.42,
                 "customdata": [f"{label}: {words}" for label, words in zip(labels, told, strict=True)],
                 "hovertemplate": "%{y}, %{customdata}<extra></extra>",
             }
         )
-    # room for the labels outside the bars, in which a quarter of the width is enough for '500,000 USD/year'
     low, high = min(float(shown.min()), 0.0), max(float(shown.max()), 0.0)
-    room = 0.5 * max(high - low, 1e-9)
-    span = [here + low - room, here + high + room]
+    room = 0.05 * max(high - low, 1e-9)
+    typical = upright(here, t("risk.typical"))
+    # name and range stand above their bar, where no width of the screen makes them meet anything
+    typical["annotations"] += [
+        {"x": 0, "xref": "paper", "xanchor": "left", "y": name, "yshift": 17, "showarrow": False}
+        | {"text": f"{name}: {ends_text(bar)}", "font": {"size": 12}}
+        for name, bar in zip(names, moving, strict=True)
+    ]
     fig = drawn(
         data,
-        {"title": {"text": t("risk.axis_npv" if by_npv else "risk.axis_days")}, "range": span},
-        {"autorange": "reversed"},
-        height=max(charts.HEIGHT, 90 + 28 * len(moving)),
+        {
+            "title": {"text": t("risk.axis_npv" if by_npv else "risk.axis_days")},
+            "range": [here + low - room, here + high + room],
+            "nticks": 5,
+        },
+        {"range": [len(moving) - 0.6, -0.9], "showticklabels": False, "showgrid": False},
+        height=max(charts.HEIGHT, 90 + 40 * len(moving)),
         barmode="overlay",
-        **upright(here, t("risk.typical")),
+        **typical,
     )
     title = t("risk.tornado_npv" if by_npv else "risk.tornado", input=names[0])
     listed = "; ".join(
@@ -342,13 +357,11 @@ def npv_field(f: Frontier) -> tuple[dict[str, Any], dict[str, Any]]:
     """Contour levels and colours of the NPV in million USD: grey below zero."""
     millions = f.npv_usd / 1e6
     top = max(float(millions.max()), 1e-9)
-    step = top / 4
-    tidy = 10 ** math.floor(math.log10(step))
-    step = next(k * tidy for k in (1, 2, 5, 10) if k * tidy >= step)
-    # the colours begin at zero, in the middle of the scale; what is below is grey however far it goes
-    scale = [[0, GREY], [0.5, GREY], [0.5, "#EEF5FA"], [0.75, "#9CC7E3"], [1, "#3E8FC4"]]
-    levels = {"start": 0, "end": step * 4, "size": step}
-    return levels, {"z": millions, "zmin": -top, "zmax": top, "colorscale": scale}
+    tidy = 10 ** math.floor(math.log10(top / 4))
+    step = next(k * tidy for k in (1, 2, 5, 10) if k * tidy >= top / 4)
+    # plotly stretches the colours from half a step below the first line to half a step above the last: five steps
+    scale = [[0, GREY], [0.1, GREY], [0.1, "#EEF5FA"], [0.55, "#9CC7E3"], [1, "#3E8FC4"]]
+    return {"start": 0, "end": step * 4, "size": step}, {"z": millions, "colorscale": scale}
 
 
 def price_and_load(f: Frontier) -> None:
