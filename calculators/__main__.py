@@ -16,6 +16,7 @@ from calculators.catalog import Catalog, CatalogError, load_catalog
 from calculators.report import build_report, to_json
 from calculators.resolve import UnresolvedError, check_ids
 from calculators.scenario import SPECS, Problem, Scenario, from_values
+from calculators.texts import Said, catalogue, text
 
 MAX_INPUT_BYTES = 60_000_000
 
@@ -61,7 +62,15 @@ def _read_text(source: str) -> str:
 
 def _first(problems: Sequence[Problem]) -> None:
     if problems:
-        _fail(" ".join(p.message for p in problems))
+        _fail(" ".join(_refusal(p.message) for p in problems))
+
+
+def _refusal(message: str) -> str:
+    """The sentence without what a page does next: a page goes on without what it could not use, a command stops."""
+    if not isinstance(message, Said):
+        return message
+    key = message.key.replace("problem.", "refused.", 1)
+    return text(key, "en", **message.places) if key in catalogue() else message
 
 
 def _from_json(text: str, name: str) -> tuple[Scenario, dict[str, float | str]]:
