@@ -31,7 +31,7 @@ PRICE_FILES = ("offers.csv", "rentals.csv", "rates.csv")
 
 @st.cache_resource(show_spinner=False)
 def predictions(release: str) -> tuple[Prediction, ...]:
-    """Measured against predicted; depends on the data and the code only."""
+    """Measured against predicted, configurations held out; depends on the data only."""
     return load_predictions()
 
 
@@ -59,6 +59,11 @@ def model_figures() -> Iterator[FigureRow]:
         kind = "derived" if band.n else "assumption"
         where = ("calibration.toml", f"band, {level}", "factor on throughput")
         yield FigureRow(*where, 1.0, "ratio", band.low, band.high, source, fitted.date, kind, "80 %")
+    for entry in fitted.lone:
+        what = ", ".join(part for part in (entry.class_id, entry.engine, entry.model_id) if part)
+        where = ("calibration.toml", f"band, one configuration: {what}", "factor on throughput")
+        source = t("evidence_page.held_out", n=f"{entry.n:,}")
+        yield FigureRow(*where, 1.0, "ratio", entry.low, entry.high, source, fitted.date, "derived", "80 %")
     for group in fitted.sets:
         source = t("evidence_page.fitted", n=f"{group.n:,}", first=group.date_from, last=group.date_to)
         for name, value in vars(group.constants).items():
@@ -86,13 +91,13 @@ def is_stale(row: FigureRow, today: dt.date) -> bool:
 
 
 def validation(rows: Sequence[Prediction]) -> None:
-    """Scatter of predicted against measured, and the error by group."""
-    errors = np.abs([p.error for p in rows])
+    """Scatter of predicted against measured, configurations held out, and the error by group."""
+    bare = np.abs([p.constants_only_error for p in rows])
     title = t(
-        "evidence_page.validation",
+        "evidence_page.unseen",
         n=f"{len(rows):,}",
-        median=share(float(np.median(errors))),
-        p90=share(float(np.quantile(errors, 0.9))),
+        median=share(float(np.median(bare))),
+        p90=share(float(np.quantile(bare, 0.9))),
     )
     fig = charts.figure(t("evidence_page.axis_measured"), t("evidence_page.axis_predicted"), height=380)
     fig.update_layout(hovermode="closest", showlegend=True, legend={"orientation": "h", "y": 1.08})
@@ -119,6 +124,20 @@ def validation(rows: Sequence[Prediction]) -> None:
     fig.update_yaxes(type="log", rangemode="normal")
     by = {key: errors_by(rows, key) for key in ("evidence", "hardware", "model")}
     listed = "; ".join(f"{t(f'evidence.{r.group}')} {share(r.median)}" for r in by["evidence"])
+    summary = load_calibration().summary
+    st.markdown(
+        fmt.escape(
+            t(
+                "evidence_page.anchored",
+                median=share(summary["all"]["anchored"]["median"]),
+                p90=share(summary["all"]["anchored"]["p90"]),
+                k3=share(summary["k3"]["anchored"]["mean"]),
+                other=share(summary["other"]["anchored"]["mean"]),
+                k3_only=share(summary["k3"]["constants_only"]["mean"]),
+                other_only=share(summary["other"]["constants_only"]["mean"]),
+            )
+        )
+    )
     left, right = st.columns(2)
     with left:
         page.chart(
@@ -133,6 +152,7 @@ def validation(rows: Sequence[Prediction]) -> None:
                 t("evidence_page.axis_measured"): [p.measured_tokens_per_s for p in rows],
                 t("evidence_page.axis_predicted"): [p.predicted_tokens_per_s for p in rows],
                 t("evidence_page.col_deviation"): [f"{p.error:+.1%}" for p in rows],
+                t("evidence_page.col_unseen"): [f"{p.constants_only_error:+.1%}" for p in rows],
                 t("col.kind"): [t(f"evidence.{p.evidence}") for p in rows],
             },
             t("evidence_page.validation_note"),
@@ -171,6 +191,8 @@ def error_table(title: str, rows: Sequence[ErrorRow], key: str, name: Callable[[
             t("evidence_page.col_mean"): [share(r.mean) for r in rows],
             t("evidence_page.col_median"): [share(r.median) for r in rows],
             t("evidence_page.col_p90"): [share(r.p90) for r in rows],
+            t("evidence_page.col_unseen_median"): [share(r.constants_only_median) for r in rows],
+            t("evidence_page.col_unseen_p90"): [share(r.constants_only_p90) for r in rows],
         },
         key,
         title,

@@ -1,6 +1,6 @@
 """Fits the efficiencies of calculators.throughput to measured points and writes data/calibration.toml.
 
-    python -m calculators.calibrate            fit, judge, write data/calibration.toml
+    python -m calculators.calibrate            fit, judge, write data/calibration.toml and data/predictions.csv
     python -m calculators.calibrate --report   the same figures as markdown, nothing written
 
 How it is fitted: every constant is a logarithm pulled towards its parent by a ridge penalty - physics prior, then all
@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calculators import memory as mem
-from calculators.calibration import DATA, Band, Calibration, ConstantSet, load_calibration, measurement_rows
+from calculators.calibration import DATA, Band, Calibration, ConstantSet, Lone, load_calibration, measurement_rows
 from calculators.measurements import HasRecords, Point, parse_rows
+from calculators.predictions import FILE, Prediction, fingerprint, to_csv
 from calculators.throughput import (
     DRAFT_SHARE,
     REFERENCE_RANKS,
@@ -373,8 +374,8 @@ def held_out(
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Held-out errors, log(predicted / measured), by kind of hold-out; one entry a point.
+class Folds:
+    """Errors of points whose configuration was held out, log(predicted / measured); one entry a point.
 
     anchored, anchored_level: as the app answers, other points as anchors. renewed, renewed_level: the same without
     repeats of the point in the same month, and NaN for all but one of such repeats: a buyer's software is another
@@ -389,10 +390,16 @@ class Judged:
     renewed: Array
     renewed_level: tuple[str, ...]
     at_concurrency: Array
+    has_set: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Judged(Folds):
+    """All hold-outs: also the whole model, the whole machine, and no constants at all (the physical bound)."""
+
     by_model: Array
     by_machine: Array
     bound: Array
-    has_set: NDArray[np.bool_]
 
 
 def fit_acceptance(data: Dataset, catalog: HasRecords) -> dict[str, float]:
@@ -423,17 +430,15 @@ def constants_of(fitted: Fitted) -> Callable[[Point], Constants]:
             if key in fitted.sets:
                 if key not in cache:
                     logs = fitted.sets[key]
-                    cache[key] = Constants(
-                        **{name: float(_natural(name, logs[j])) for j, name in enumerate(NAMES)}
-                    )
+                    cache[key] = Constants(**{name: float(_natural(name, logs[j])) for j, name in enumerate(NAMES)})
                 return cache[key]
         raise KeyError(())
 
     return of
 
 
-def judge(data: Dataset, catalog: HasRecords, calibration: Calibration) -> Judged:
-    """All hold-outs. A point is in neither the constants nor the anchors that predict it."""
+def judge_folds(data: Dataset, catalog: HasRecords, calibration: Calibration) -> Folds:
+    """Every configuration held out once. A point is in neither the constants nor the anchors that predict it."""
     points = data.points
     acceptance = calibration.accepted_by_spec
     n = len(points)
@@ -464,13 +469,26 @@ def judge(data: Dataset, catalog: HasRecords, calibration: Calibration) -> Judge
             only[i] = math.log(bare.output_tokens_per_s / p.output_tokens_per_s)
             levels[i] = said.evidence
             has_set[i] = (p.model_id, p.class_id, p.engine) in seen
-    classes: dict[str, set[str]] = defaultdict(set)
-    for p in points:
-        classes[p.class_id].add(p.accelerator_id)
+    return Folds(
+        constants_only=only,
+        anchored=anchored,
+        anchored_level=tuple(levels),
+        renewed=renewed,
+        renewed_level=tuple(renewed_levels),
+        at_concurrency=stated,
+        has_set=has_set,
+    )
+
+
+def judge(data: Dataset, catalog: HasRecords, calibration: Calibration) -> Judged:
+    """All hold-outs."""
+    points = data.points
+    acceptance = calibration.accepted_by_spec
+    folds = judge_folds(data, catalog, calibration)
     by_model = held_out(data, catalog, acceptance, lambda p: p.model_id)
     by_machine = held_out(data, catalog, acceptance, lambda p: p.accelerator_id)
     bound_constants = Constants.bound()
-    bound = np.full(n, np.nan)
+    bound = np.full(len(points), np.nan)
     for i, p in enumerate(points):
         accepted = float(accepted_of([p], acceptance)[0])
         compiled = compile_plan(
@@ -483,18 +501,56 @@ def judge(data: Dataset, catalog: HasRecords, calibration: Calibration) -> Judge
         c = concurrency_of(p, catalog, compiled, accepted)
         op = operate(compiled, c, p.input_tokens, p.output_tokens, p.cached_share, accepted, p.verified)
         bound[i] = math.log(float(op.requests_per_s) * p.output_tokens / p.output_tokens_per_s)
-    return Judged(
-        constants_only=only,
-        anchored=anchored,
-        anchored_level=tuple(levels),
-        renewed=renewed,
-        renewed_level=tuple(renewed_levels),
-        at_concurrency=stated,
-        by_model=by_model,
-        by_machine=by_machine,
-        bound=bound,
-        has_set=has_set,
+    return Judged(**vars(folds), by_model=by_model, by_machine=by_machine, bound=bound)
+
+
+def predictions_of(points: Sequence[Point], folds: Folds) -> tuple[Prediction, ...]:
+    """The held-out predictions as they are kept in data/predictions.csv."""
+    return tuple(
+        Prediction(
+            id=p.id,
+            hardware=p.accelerator_id,
+            model=p.model_id,
+            evidence=folds.anchored_level[i],
+            measured_tokens_per_s=p.output_tokens_per_s,
+            predicted_tokens_per_s=p.output_tokens_per_s * math.exp(folds.anchored[i]),
+            constants_only_tokens_per_s=p.output_tokens_per_s * math.exp(folds.constants_only[i]),
+        )
+        for i, p in enumerate(points)
     )
+
+
+def held_out_predictions(catalog: HasRecords, calibration: Calibration) -> tuple[Prediction, ...]:
+    """Predict every usable row of data/measurements by constants that never saw its configuration; takes a minute."""
+    parsed, _ = parse_rows(measurement_rows(), catalog)
+    points = usable(parsed, calibration.accepted_by_spec)
+    return predictions_of(points, judge_folds(Dataset(points, catalog), catalog, calibration))
+
+
+def lone_configurations(points: Sequence[Point], residual: Array) -> tuple[Lone, ...]:
+    """Classes, and models on a class and engine, that one configuration alone supports, with what it asks of the band.
+
+    Its held-out error says how far the next configuration may be off, and not in which direction once the constants
+    have seen it. So the band reaches as far either way as COVERAGE of its points were off (all of them where few).
+
+    Args:
+        points: measured points.
+        residual: log(predicted / measured) of each by constants without its configuration and without anchors.
+    """
+    groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for i, p in enumerate(points):
+        groups[p.class_id, "", ""].append(i)
+        groups[p.class_id, p.engine, p.model_id].append(i)
+    found: list[Lone] = []
+    for (class_id, engine, model_id), rows in sorted(groups.items()):
+        if len({points[i].configuration for i in rows}) > 1:
+            continue
+        if any(entry.class_id == class_id and not entry.model_id for entry in found):
+            continue  # the class says it already
+        off = np.sort(np.abs(residual[rows]))
+        factor = math.exp(float(off[min(len(off) - 1, math.ceil(COVERAGE * (len(off) + 1) - 1e-9) - 1)]))
+        found.append(Lone(class_id, engine, model_id, len(rows), round(1 / factor, 3), round(factor, 3)))
+    return tuple(found)
 
 
 def _repeat_key(p: Point) -> tuple[Any, ...]:
@@ -572,8 +628,8 @@ def software_floor(points: Sequence[Point]) -> dict[str, float | int]:
     return errors(np.array(logs)) if logs else {"n": 0}
 
 
-def run(catalog: HasRecords) -> tuple[Calibration, Fitted, dict[str, Any]]:
-    """Fit, judge and build the calibration that is written to data/."""
+def run(catalog: HasRecords) -> tuple[Calibration, tuple[Prediction, ...]]:
+    """Fit, judge and build the calibration and the held-out predictions that are written to data/."""
     parsed, skipped = parse_rows(measurement_rows(), catalog)
     kinds = {p.spec for p in parsed if not math.isfinite(p.accepted)}
     # Drafts whose acceptance is not stated get one fitted number a kind.
@@ -586,8 +642,11 @@ def run(catalog: HasRecords) -> tuple[Calibration, Fitted, dict[str, Any]]:
         for key, logs in fitted.sets.items()
     }
     provisional = Calibration(
-        "", tuple(ConstantSet(k[0], "", "", "", "", (), natural[k], 0, None) for k in natural if len(k) == 1), {},
-        acceptance, {},
+        "",
+        tuple(ConstantSet(k[0], "", "", "", "", (), natural[k], 0, None) for k in natural if len(k) == 1),
+        {},
+        acceptance,
+        {},
     )
     judged = judge(data, catalog, provisional)
     levels = np.array(judged.renewed_level)
@@ -600,6 +659,7 @@ def run(catalog: HasRecords) -> tuple[Calibration, Fitted, dict[str, Any]]:
         "configurations": len({p.configuration for p in points}),
         "software_floor": software_floor(points),
     }
+    summary["all"] = {"anchored": errors(judged.anchored), "constants_only": errors(judged.constants_only)}
     for name, mask in (("k3", is_k3), ("other", ~is_k3)):
         summary[name] = {
             "renewed": errors(judged.renewed[mask & judged.has_set]),
@@ -665,7 +725,8 @@ def run(catalog: HasRecords) -> tuple[Calibration, Fitted, dict[str, Any]]:
             )
         )
     newest = max(s.date_to for s in sets)
-    return Calibration(newest, tuple(sets), bands, acceptance, summary), fitted, summary
+    lone = lone_configurations(points, judged.constants_only)
+    return Calibration(newest, tuple(sets), bands, acceptance, summary, lone), predictions_of(points, judged)
 
 
 def to_toml(calibration: Calibration) -> str:
@@ -681,6 +742,17 @@ def to_toml(calibration: Calibration) -> str:
     lines += [f"{_toml(k)} = {v}" for k, v in sorted(calibration.accepted_by_spec.items())]
     for level, band in calibration.bands.items():
         lines += ["", f"[bands.{level}]", f"low = {band.low}", f"high = {band.high}", f"n = {band.n}"]
+    for entry in calibration.lone:
+        lines += [
+            "",
+            "[[lone]]",
+            f"accelerator_class = {_toml(entry.class_id)}",
+            f"engine = {_toml(entry.engine)}",
+            f"model = {_toml(entry.model_id)}",
+            f"n = {entry.n}",
+            f"low = {entry.low}",
+            f"high = {entry.high}",
+        ]
     for s in calibration.sets:
         lines += [
             "",
@@ -738,16 +810,17 @@ def report(calibration: Calibration) -> str:
         "",
         "| Held out | n | mean | median | 90th pct | target |",
         "|---|---|---|---|---|---|",
-        row("K3, machines with a calibration set, anchored", s["k3"]["anchored"],
-            "12 % / 25 %"),
+        row("K3, machines with a calibration set, anchored", s["k3"]["anchored"], "12 % / 25 %"),
         row("K3, anchored, without repeats of a point in its month", s["k3"]["renewed"], "12 % / 25 %"),
-        row("K3, constants only, or from the speed where no concurrency is stated", s["k3"]["constants_only"],
-            "12 % / 25 %"),
+        row(
+            "K3, constants only, or from the speed where no concurrency is stated",
+            s["k3"]["constants_only"],
+            "12 % / 25 %",
+        ),
         row("K3, constants only, at the concurrency stated or implied by rate and latency", s["k3"]["at_concurrency"]),
         row("K3, engine and class without another K3 configuration", s["k3"]["without_set"]),
         row("Other models, same chips, anchored", s["other"]["anchored"], "20 % mean"),
-        row("Other models, anchored, without repeats of a point in its month", s["other"]["renewed"],
-            "20 % mean"),
+        row("Other models, anchored, without repeats of a point in its month", s["other"]["renewed"], "20 % mean"),
         row("Other models, same chips, constants only", s["other"]["constants_only"], "20 % mean"),
         row("Other models, constants only, at the concurrency stated or implied", s["other"]["at_concurrency"]),
         row("Other models, class and engine without the model", s["other"]["without_set"]),
@@ -763,6 +836,18 @@ def report(calibration: Calibration) -> str:
     for level, value in s["coverage"].items():
         band = calibration.bands[level]
         lines.append(f"| {level} | x{band.low:.2f} to x{band.high:.2f} | {band.n} | {value:.0%} |")
+    if calibration.lone:
+        lines += [
+            "",
+            "What one configuration alone supports gets at least the band that this configuration, held out, asks for:",
+            "",
+            "| Accelerator class | engine | model | n | band at least |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {x.class_id} | {x.engine or 'all'} | {x.model_id or 'all'} | {x.n} | x{x.low:.2f} to x{x.high:.2f} |"
+            for x in calibration.lone
+        ]
     lines += ["", "| Accelerator | n | anchored mean | constants-only mean | machine left out mean |"]
     lines.append("|---|---|---|---|---|")
 
@@ -789,9 +874,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     from calculators.catalog import load_catalog
 
-    calibration, _, _ = run(load_catalog())
+    calibration, predictions = run(load_catalog())
     if not options.report:
         options.output.write_text(to_toml(calibration), encoding="utf-8")
+        if options.output == DATA / "calibration.toml":
+            FILE.write_text(to_csv(predictions, fingerprint()), encoding="utf-8")
     sys.stdout.write(report(calibration) + "\n")
     return 0
 

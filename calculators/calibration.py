@@ -47,6 +47,21 @@ class ConstantSet:
 
 
 @dataclass(frozen=True)
+class Lone:
+    """What one measured configuration alone supports, with the factors either way that its own held-out error asks for.
+
+    model_id '' and engine '' : the whole accelerator class rests on it; else the model on this class and engine does.
+    """
+
+    class_id: str
+    engine: str
+    model_id: str
+    n: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Calibration:
     """All constant sets, bands and acceptances of data/calibration.toml."""
 
@@ -55,6 +70,15 @@ class Calibration:
     bands: Mapping[str, Band]
     accepted_by_spec: Mapping[str, float]
     summary: Mapping[str, Any]
+    lone: tuple[Lone, ...] = ()
+
+    def lone_of(self, class_id: str, engine: str, model_id: str) -> Lone | None:
+        """The entry of the class if it rests on one configuration, else that of the model on this class and engine."""
+        for wanted in (("", ""), (engine, model_id)):
+            for entry in self.lone:
+                if entry.class_id == class_id and (entry.engine, entry.model_id) == wanted:
+                    return entry
+        return None
 
     def knows_class(self, class_id: str) -> bool:
         """Whether any measured point calibrates this accelerator class."""
@@ -147,11 +171,23 @@ def load_calibration(path: Path | None = None) -> Calibration:
             for s in raw["set"]
         )
         bands = {k: Band(float(v["low"]), float(v["high"]), int(v["n"])) for k, v in raw["bands"].items()}
+        lone = tuple(
+            Lone(
+                class_id=str(v["accelerator_class"]),
+                engine=str(v["engine"]),
+                model_id=str(v["model"]),
+                n=int(v["n"]),
+                low=float(v["low"]),
+                high=float(v["high"]),
+            )
+            for v in raw.get("lone", ())
+        )
     except OSError as why:
         raise ValueError(f"{source.name}: cannot be read ({why.strerror})") from why
     except (KeyError, TypeError, ValueError) as why:
         raise ValueError(f"{source.name}: is not a calibration file ({why})") from why
-    if any(not (0 < b.low <= 1 <= b.high and math.isfinite(b.high)) for b in bands.values()):
+    ends = [(b.low, b.high) for b in bands.values()] + [(x.low, x.high) for x in lone]
+    if any(not (0 < low <= 1 <= high and math.isfinite(high)) for low, high in ends):
         raise ValueError(f"{source.name}: every band needs 0 < low <= 1 <= high")
     return Calibration(
         date=_text(raw.get("date")),
@@ -159,6 +195,7 @@ def load_calibration(path: Path | None = None) -> Calibration:
         bands=bands,
         accepted_by_spec={str(k): float(v) for k, v in raw.get("accepted_tokens_per_step", {}).items()},
         summary=raw.get("summary", {}),
+        lone=lone,
     )
 
 

@@ -398,9 +398,9 @@ def _one_arm(members: Sequence[tuple[float, Point, Operating]], plan: Plan) -> l
 
     lead = max(arms.values(), key=rank)
 
-    def sweep(arm: list[tuple[float, Point, Operating]]) -> tuple[str, str, str, str, str]:
+    def sweep(arm: list[tuple[float, Point, Operating]]) -> tuple[str, str, str, str]:
         point = arm[0][1]
-        return point.source_url, point.date, point.engine, point.spec, point.arm
+        return point.source_url, point.date, point.engine, point.spec
 
     same = sorted((arm for arm in arms.values() if sweep(arm) == sweep(lead)), key=lambda arm: min(m[0] for m in arm))
     apart = all(max(m[0] for m in a) < min(m[0] for m in b) for a, b in pairwise(same))
@@ -644,9 +644,10 @@ def _site(
         joined = system.accelerators > 1
         constants = calibration.best_constants() if joined else Constants.bound()
         name: str = said("warning.bound_bandwidth_latency") if joined else said("warning.bound_bandwidth")
+        engine = ""
     else:
         chosen = calibration.for_model(chip.class_id, measured_as, _engine_of(own))
-        constants, name = chosen.constants, chosen.name
+        constants, name, engine = chosen.constants, chosen.name, chosen.engine
     plan = choose_plan(shape, chip, system, kv_dtype, constants, own, calibration.accepted_by_spec)
     if math.isfinite(streaming):
         plan = unified_plan(shape, chip, system, system.accelerators)
@@ -663,8 +664,9 @@ def _site(
         base = EVIDENCE.index("uncalibrated")
     elif few < FEW_POINTS:
         base = EVIDENCE.index("class")
-        few_key = "warning.few_points_many" if few > 1 else "warning.few_points_one"
-        warnings.append(said(few_key, chip=accelerator.name, n=few))
+        if calibration.lone_of(chip.class_id, engine, measured_as) is None:
+            few_key = "warning.few_points_many" if few > 1 else "warning.few_points_one"
+            warnings.append(said(few_key, chip=accelerator.name, n=few))
     elif calibration.knows_model(measured_as, chip.class_id) and not model.sized_as:
         base = EVIDENCE.index("modelled")
     else:
@@ -678,6 +680,14 @@ def _site(
         warnings.append(said("warning.uncalibrated", chip=accelerator.name, bound=name))
     decode = plan.decode.layout
     bands = calibration.bands_for(EVIDENCE)
+    low, high = np.array([b.low for b in bands]), np.array([b.high for b in bands])
+    lone = None if bound_only else calibration.lone_of(chip.class_id, engine, measured_as)
+    if lone is not None:
+        # What one configuration alone supports is not known better than that configuration was when held out.
+        levels = [EVIDENCE.index("modelled"), EVIDENCE.index("class")]
+        low[levels], high[levels] = np.minimum(low[levels], lone.low), np.maximum(high[levels], lone.high)
+        places = {"model": model.name, "chip": accelerator.name, "factor": f"{lone.high:.2f}"}
+        warnings.append(said(f"warning.one_configuration_{'of_model' if lone.model_id else 'of_class'}", **places))
     return Site(
         model_id=model_id,
         model_name=model.name,
@@ -699,8 +709,8 @@ def _site(
         cache_bytes_per_token=mem.cache_bytes_per_token(shape, kv_dtype),
         anchors=anchors,
         base_evidence=base,
-        log_low=np.log(np.array([b.low for b in bands])),
-        log_high=np.log(np.array([b.high for b in bands])),
+        log_low=np.log(low),
+        log_high=np.log(high),
         warnings=tuple(warnings),
         bound_only=bound_only,
         streaming_bytes_per_s=streaming,

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -197,6 +198,17 @@ def _days(date: str) -> float:
         return 0.0
 
 
+def _arms(members: Sequence[Reference]) -> list[list[Reference]]:
+    """A group by the source's own names for its arms, in one where they were run at different concurrencies."""
+    arms: dict[str, list[Reference]] = defaultdict(list)
+    for ref in sorted(members, key=lambda r: r.log_concurrency):
+        arms[ref.point.arm].append(ref)
+    ordered = sorted(arms.values(), key=lambda arm: arm[0].log_concurrency)
+    if all(a[-1].log_concurrency < b[0].log_concurrency for a, b in pairwise(ordered)):
+        return [list(members)]
+    return ordered
+
+
 def _anchors(target: Point, accepted: float, refs: Sequence[Reference]) -> list[Anchors]:
     """Series of the other points, each with how much it says about the target's configuration."""
     groups: dict[tuple[Any, ...], list[Reference]] = defaultdict(list)
@@ -211,11 +223,11 @@ def _anchors(target: Point, accepted: float, refs: Sequence[Reference]) -> list[
             + (math.log(ref.accepted / accepted) / SHAPE_SCALES[3]) ** 2
         )
         if d2 < 1.0:
-            key = (p.engine, p.precision, p.plan, p.spec, p.arm, p.input_tokens, p.output_tokens, p.cached_share)
+            key = (p.engine, p.precision, p.plan, p.spec, p.input_tokens, p.output_tokens, p.cached_share)
             groups[key].append(ref)
     result = []
     when = _days(target.date)
-    for members in groups.values():
+    for members in (arm for group in groups.values() for arm in _arms(group)):
         first = members[0]
         strength = _strength(target, first.point)
         if strength <= 0:

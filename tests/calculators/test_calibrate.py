@@ -74,9 +74,10 @@ def test_a_fit_recovers_the_constants_that_made_the_data() -> None:
     rate, tpot, _ = data.residuals(fitted.arrays(points), np.ones(len(points)))
     assert float(np.abs(rate).max()) < 0.01
     assert float(np.abs(tpot).max()) < 0.01
-    total = math.exp(logs[calibrate.NAMES.index("layer_floor_s")]) * 93 + math.exp(
-        logs[calibrate.NAMES.index("moe_floor_s")]
-    ) * 92
+    total = (
+        math.exp(logs[calibrate.NAMES.index("layer_floor_s")]) * 93
+        + math.exp(logs[calibrate.NAMES.index("moe_floor_s")]) * 92
+    )
     assert total == pytest.approx(120e-6 * 93 + 20e-6 * 92, rel=0.05)
 
 
@@ -132,6 +133,36 @@ def test_shipped_accuracy_meets_the_targets() -> None:
         assert share >= 0.80, level
 
 
+def test_one_configuration_alone_by_hand() -> None:
+    """Two points of one configuration, 1.5 and 2 times too fast: with so few the worst counts, x1/2 to x2 either way.
+
+    With a second configuration of the model on the class and engine there is no such entry.
+    """
+    two = [dataclasses.replace(p, class_id="a class") for p in K3[:2]]
+    assert two[0].configuration == two[1].configuration
+    (entry,) = calibrate.lone_configurations(two, np.log([1.5, 2.0]))
+    assert (entry.class_id, entry.engine, entry.model_id, entry.n) == ("a class", "", "", 2)
+    assert (entry.low, entry.high) == (0.5, 2.0)
+    # Another model on the class: the class rests on two, each model on one.
+    other = dataclasses.replace(two[0], model_id="another")
+    found = calibrate.lone_configurations([*two, other], np.log([1.5, 2.0, 0.8]))
+    assert [(x.model_id, x.low, x.high) for x in found] == [("another", 0.8, 1.25), ("kimi-k3", 0.5, 2.0)]
+    wider = dataclasses.replace(two[0], spec="a draft")
+    assert calibrate.lone_configurations([*two, wider], np.log([1.5, 2.0, 1.1])) == ()
+
+
+def test_a_band_covers_what_one_configuration_missed_by() -> None:
+    """Held out, the Ascend point (111.4 tokens/s) was predicted at 4.156 times that: 1 / 4.156 = 0.241."""
+    entry = load_calibration().lone_of("ascend", "vllm", "any model")
+    assert entry is not None
+    error = load_calibration().summary["by_hardware"]["ascend910c_die"]["anchored"]["mean"]
+    assert entry.high == pytest.approx(1 + error, rel=1e-3)
+    assert entry.low == pytest.approx(1 / (1 + error), abs=1e-3)
+    for lone in load_calibration().lone:
+        assert lone.low == pytest.approx(1 / lone.high, abs=1e-3)
+    assert load_calibration().lone_of("blackwell-ultra", "sglang", "kimi-k3") is None
+
+
 def test_worse_evidence_has_a_wider_band() -> None:
     bands = load_calibration().bands
     widths = [
@@ -164,6 +195,8 @@ def test_calibration_file_round_trip(tmp_path: Path) -> None:
     assert again.sets == calibration.sets
     assert again.bands == calibration.bands
     assert again.accepted_by_spec == calibration.accepted_by_spec
+    assert again.lone == calibration.lone
+    assert again.lone
     assert again.summary == calibration.summary
     assert "| K3" in calibrate.report(again)
 

@@ -1,52 +1,63 @@
-"""Measured against predicted: the kept file is used only while it is of today's data and code."""
+"""Measured against predicted: each row by constants that never saw its configuration, kept with its source data."""
 
-import dataclasses
 import math
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from calculators import predictions
-from calculators.catalog import DATA, Catalog, load_catalog
+from calculators.calibrate import Folds, errors, fold_of, predictions_of, usable
+from calculators.calibration import load_calibration, measurement_rows
+from calculators.catalog import DATA, load_catalog
+from calculators.measurements import parse_rows
 from calculators.predictions import (
+    FILE,
     Prediction,
     errors_by,
     fingerprint,
     load_predictions,
-    predict_all,
     read_csv,
     to_csv,
 )
-from calculators.validate import validate_rows
+
+KEPT = load_predictions()
 
 
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return load_catalog()
+def row(hardware: str, predicted: float, constants_only: float = 100.0, ident: str = "x") -> Prediction:
+    return Prediction(ident, hardware, "m", "modelled", 100.0, predicted, constants_only)
 
 
-def test_the_file_reads_back_what_was_written(catalog: Catalog) -> None:
-    rows = validate_rows(catalog.measurements["k3_measured"][:12], catalog)["rows"]
-    assert rows
-    found = [
-        Prediction(
-            "k3_measured",
-            r["id"],
-            r["hardware"],
-            r["model"],
-            r["evidence"],
-            r["measured_output_tokens_per_s"],
-            r["predicted_output_tokens_per_s"],
-        )
-        for r in rows
-    ]
+def test_the_file_reads_back_what_was_written() -> None:
+    found = [row("a", 90.123456, 80.0, "one"), row("b", 1.0 / 3.0, 150.0, "two")]
     mark, back = read_csv(to_csv(found, "abc123"))
     assert mark == "abc123"
-    assert [p.id for p in back] == [p.id for p in found]
-    for read, made, row in zip(back, found, rows, strict=True):
-        assert read.predicted_tokens_per_s == pytest.approx(made.predicted_tokens_per_s, rel=1e-4)
-        assert made.error == pytest.approx(row["error"])
+    assert [(p.id, p.hardware, p.evidence) for p in back] == [("one", "a", "modelled"), ("two", "b", "modelled")]
+    assert back[0].error == pytest.approx(-0.09877, abs=1e-4)
+    assert back[1].constants_only_error == pytest.approx(0.5)
+
+
+def test_the_kept_file_is_of_the_shipped_data() -> None:
+    """After any change of measurements, records or constants: python -m calculators.predictions."""
+    assert read_csv(FILE.read_text(encoding="utf-8"))[0] == fingerprint()
+    points = usable(parse_rows(measurement_rows(), load_catalog())[0], load_calibration().accepted_by_spec)
+    assert [p.id for p in KEPT] == [p.id for p in points]
+
+
+def test_the_kept_file_says_what_the_calibration_says() -> None:
+    """One source for page and README: errors of the file equal the summary of data/calibration.toml (5 digits kept)."""
+    summary = load_calibration().summary
+    for name, value in (("anchored", "error"), ("constants_only", "constants_only_error")):
+        again = errors(np.log1p([getattr(p, value) for p in KEPT]))
+        assert again["n"] == summary["all"][name]["n"]
+        for figure in ("mean", "median", "p90"):
+            assert again[figure] == pytest.approx(summary["all"][name][figure], abs=2e-4)
+    by_machine = {r.group: r for r in errors_by(KEPT, "hardware")}
+    for machine, found in summary["by_hardware"].items():
+        assert by_machine[machine].count == found["anchored"]["n"]
+        assert by_machine[machine].mean == pytest.approx(found["anchored"]["mean"], abs=2e-4)
+    # The one Ascend point: 463 predicted without it, 111.4 measured.
+    assert by_machine["ascend910c_die"].mean == pytest.approx(3.16, abs=0.2)
 
 
 def test_the_fingerprint_follows_the_data(tmp_path: Path) -> None:
@@ -60,41 +71,37 @@ def test_the_fingerprint_follows_the_data(tmp_path: Path) -> None:
     assert fingerprint(tmp_path) != before
 
 
-def test_the_file_is_used_only_while_it_is_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Prediction("k3_measured", "kept", "b300_sxm", "kimi-k3", "measured", 100.0, 90.0)
-    anew = Prediction("k3_measured", "anew", "b300_sxm", "kimi-k3", "measured", 100.0, 95.0)
-    file = tmp_path / "predictions.csv"
-    monkeypatch.setattr(predictions, "FILE", file)
-    monkeypatch.setattr(predictions, "predict_all", lambda catalog: (anew,))
-    for mark, expected in ((fingerprint(), "kept"), ("of another day", "anew")):
-        file.write_text(to_csv([kept], mark), encoding="utf-8")
-        load_predictions.cache_clear()
-        assert [p.id for p in load_predictions()] == [expected]
-    file.unlink()
-    load_predictions.cache_clear()
-    assert [p.id for p in load_predictions()] == ["anew"]
-    load_predictions.cache_clear()
-
-
-def test_predicting_reads_every_file_of_measurements(catalog: Catalog, tmp_path: Path) -> None:
-    (tmp_path / "measurements").mkdir()
-    for name in ("k3_measured", "other_measured"):
-        lines = (DATA / "measurements" / f"{name}.csv").read_text(encoding="utf-8").splitlines()[:4]
-        (tmp_path / "measurements" / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = predict_all(dataclasses.replace(catalog, root=tmp_path))
-    assert {p.file for p in found} == {"k3_measured", "other_measured"}
-    assert all(p.measured_tokens_per_s > 0 and p.predicted_tokens_per_s > 0 for p in found)
+def test_predictions_from_errors_of_the_folds() -> None:
+    """log(predicted / measured) = log 1.1 anchored and log 0.5 without: 110 % and 50 % of what was measured."""
+    points = [p for p in parse_rows(measurement_rows(), load_catalog())[0] if p.id in ("k3-001", "k3-009")]
+    n = len(points)
+    nothing = np.full(n, math.nan)
+    folds = Folds(
+        constants_only=np.full(n, math.log(0.5)),
+        anchored=np.full(n, math.log(1.1)),
+        anchored_level=("modelled",) * n,
+        renewed=nothing,
+        renewed_level=("",) * n,
+        at_concurrency=nothing,
+        has_set=np.ones(n, dtype=bool),
+    )
+    found = predictions_of(points, folds)
+    assert [p.id for p in found] == ["k3-001", "k3-009"]
+    assert found[1].measured_tokens_per_s == 1240
+    assert found[1].predicted_tokens_per_s == pytest.approx(1364)
+    assert found[1].constants_only_tokens_per_s == pytest.approx(620)
+    assert all(0 <= fold_of(p) < 5 for p in points)
 
 
 def test_errors_by_group() -> None:
-    def row(hardware: str, predicted: float) -> Prediction:
-        return Prediction("f", "x", hardware, "m", "modelled", 100.0, predicted)
-
-    # errors 10 %, 30 % and 20 % on a; 50 % on b
-    found = errors_by([row("a", 110.0), row("a", 70.0), row("b", 150.0), row("a", 120.0)], "hardware")
+    # errors 10 %, 30 % and 20 % on a; 50 % on b; without measurements 0, 100 and 40 % on a
+    rows = [row("a", 110.0, 100.0), row("a", 70.0, 200.0), row("b", 150.0), row("a", 120.0, 60.0)]
+    found = errors_by(rows, "hardware")
     assert [(r.group, r.count) for r in found] == [("a", 3), ("b", 1)]
     assert found[0].mean == pytest.approx(0.2)
     assert found[0].median == pytest.approx(0.2)
     # between 0.2 and 0.3 at 0.8 of the way
     assert found[0].p90 == pytest.approx(0.28)
-    assert all(math.isfinite(r.p90) for r in found)
+    assert found[0].constants_only_median == pytest.approx(0.4)
+    # between 0.4 and 1.0 at 0.8 of the way
+    assert found[0].constants_only_p90 == pytest.approx(0.88)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calculators import memory as mem
+from calculators.calibration import load_calibration
 from calculators.catalog import load_catalog
 from calculators.sizing import (
     EVIDENCE,
@@ -293,6 +294,28 @@ def test_speculation_at_batch_64_gains_a_half_not_fourfold(accepted: float) -> N
     base = float(size(inputs()).output_tokens_per_s)
     gain = float(size(inputs(accepted_tokens_per_step=accepted)).output_tokens_per_s) / base
     assert 1.3 <= gain <= 1.6
+
+
+@pytest.mark.parametrize(
+    ("system", "model", "words"),
+    [
+        ("atlas-a3-64", "kimi-k3", "One measured configuration alone calibrates the class of"),
+        ("mi325x-8", "deepseek-r1-0528", "One measured configuration alone calibrates the class of"),
+        ("mi355x-8", "kimi-k3", "Kimi K3 was measured in one configuration only on the class of"),
+    ],
+)
+def test_what_rests_on_one_configuration_is_as_unsure_as_that(system: str, model: str, words: str) -> None:
+    """The band away from any point reaches what this configuration was missed by when it was held out, and says so."""
+    x = inputs(system, model, max_tpot_ms=math.inf, system_count=4)
+    lone = [entry for entry in load_calibration().lone if entry.class_id == x.site.chip.class_id]
+    entry = next(entry for entry in lone if entry.model_id in ("", model))
+    r = size(dataclasses.replace(x, input_tokens=30_000.0, output_tokens=1500.0))
+    assert r.evidence in ("modelled", "class")
+    band = load_calibration().bands[r.evidence]
+    assert float(r.low_factor) == pytest.approx(min(band.low, entry.low))
+    assert float(r.high_factor) == pytest.approx(max(band.high, entry.high))
+    assert sum(w.startswith(words) and f"factor of {entry.high:.2f}" in w for w in r.warnings) == 1
+    assert not any("measured point only" in w for w in r.warnings)
 
 
 def test_own_load_test_replaces_the_model() -> None:
