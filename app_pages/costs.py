@@ -110,6 +110,13 @@ def ways() -> None:
     page.chart(fig, "ways", title, t("costs.ways_alt", title=title), columns, t("costs.ways_note"))
 
 
+def hybrid_key(count: int, usd: float) -> str:
+    """Key of the title for the number of machines that costs least."""
+    if count == 0:
+        return "costs.hybrid_title_none" if usd > 0 else "costs.hybrid_title_idle"
+    return "costs.hybrid_title_one" if count == 1 else "costs.hybrid_title"
+
+
 def machines() -> None:
     """Cost against the number of machines, for a known demand."""
     curve = report.hybrid
@@ -124,7 +131,7 @@ def machines() -> None:
     charts.legend(fig)
     least = float(curve.total_usd_per_month[curve.best])
     charts.mark(fig, float(curve.best_count), least, t("costs.least", n=curve.best_count), position="bottom center")
-    title = t("costs.hybrid_title", n=curve.best_count, usd=fmt.usd(least, language))
+    title = t(hybrid_key(curve.best_count, least), n=curve.best_count, usd=fmt.usd(least, language))
     note = t("costs.saved_api", usd=fmt.usd(curve.saved_against_api_usd_per_month, language))
     if curve.saved_against_own_usd_per_month is not None:
         note += " " + t("costs.saved_own", usd=fmt.usd(curve.saved_against_own_usd_per_month, language))

@@ -17,6 +17,7 @@ from calculators.verdict import cash_key
 t = page.t
 state, report = page.begin()
 language = state.language
+bought = float(report.result.ownership.capex_usd) > 0
 horizon = months_text(state.scenario.horizon_months, language)
 data = to_json(report)
 
@@ -28,8 +29,9 @@ def verdict() -> None:
         st.caption(fmt.escape(state.scenario.title))
     st.title(fmt.escape(first), anchor=False)
     if report.uncertainty is not None:
-        chance = fmt.chance(report.uncertainty.probability_pays_back, language)
-        rest.append(t("decision.chance", share=chance, horizon=horizon))
+        unsure = report.uncertainty
+        chance = fmt.chance(unsure.probability_pays_back if bought else unsure.probability_npv_above_zero, language)
+        rest.append(t("decision.chance" if bought else "decision.chance_saves", share=chance, horizon=horizon))
     st.markdown(fmt.escape(" ".join(rest) if language == "en" else "".join(rest)))
 
 
@@ -75,6 +77,11 @@ def figures() -> None:
             {"utilization": fmt.fraction(even["utilization"], language), "horizon": horizon},
         ),
     )
+    if not bought and report.status is not None:
+        offer = data["serverless"]["alternative"]["offer"] or t("ui.unknown")
+        other = fmt.usd(data["alternative_payback"]["saving_usd_per_month"], language)
+        saved = fmt.usd(data["payback"]["saving_usd_per_month"], language)
+        cards = (*cards[:2], ("saving", saved, {}, {"offer": offer, "other": other}), cards[3])
     page.cards(
         [
             (t(f"metric.{name}"), value, t(f"metric.{name}_line", **line), t(f"metric.{name}_help", **parts))

@@ -76,3 +76,27 @@ def test_money_lost_again_titles_the_cash_flow() -> None:
     )  # fmt: skip
     assert "The money is back after 421 days, but lost again within 48 months" in shown
     assert "But that does not last" in shown
+
+
+def test_decision_of_a_rent_speaks_of_the_saving() -> None:
+    at = page("decision", acquisition="rent")
+    assert at.metric[2].label == "Saving a month"
+    # 94,364 - 52,094 (test_breakeven) = 42,270
+    assert at.metric[2].value == "42,300 USD"
+    shown = words(at)
+    assert "it saves money over 48 months (NPV above 0) with a probability of" in shown
+    assert "pays back within" not in shown
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ({"demand_usd_per_month": "60000"}, "One machine costs least"),
+        ({"demand_usd_per_month": "280000"}, "3 machines cost least"),
+        ({"demand_usd_per_month": "5000"}, "Buying no machine costs least: 5,000 USD a month at the API"),
+        ({"demand_usd_per_month": "0"}, "There is no demand, so no machine costs least"),
+    ],
+)
+def test_the_number_of_machines_that_costs_least_in_words(query: dict[str, str], title: str) -> None:
+    # one machine takes 94,364 USD of API spend and costs 22,591 a month: 280,000 fill three, nearly
+    assert title in told("costs", demand="spend", **query)

@@ -136,7 +136,7 @@ class _Words:
     def days_or_never(self, days: float | None) -> _Cell:
         if days is None or not math.isfinite(days):
             return _Cell(self("payback.never"))
-        return _Cell(duration_text(days, self.language))
+        return _Cell(self("payback.immediate") if days == 0 else duration_text(days, self.language))
 
     def title(self, name: str, otherwise: str) -> str:
         """Title of a field, or of an offer's price, in the language."""
@@ -205,11 +205,16 @@ def _card(title: str, figure: str, note: str) -> str:
     )
 
 
+def _bought(report: Report) -> bool:
+    """Whether anything is paid at the start: else there is nothing to pay back, and the NPV tells the risk."""
+    return float(report.result.ownership.capex_usd) > 0
+
+
 def _cards(report: Report, data: dict[str, Any], w: _Words) -> str:
     offer = report.resolved.baseline.id
     band = data["uncertainty"]["payback_days"]
     note = w("payback_note", offer=offer)
-    if band is not None and band["p10"] is not None:
+    if band is not None and band["p10"] is not None and _bought(report):
         note = w("band", low=w.days_or_never(band["p10"]), high=w.days_or_never(band["p90"]))
     even, base = data["break_even"], data["serverless"]["baseline"]
     cards = (
@@ -344,9 +349,11 @@ def _plan_table(report: Report, data: dict[str, Any], w: _Words) -> str:
         [w("overflow"), w.tokens(data["served"]["overflow_tokens_per_month"])],
         [w("capex"), w.usd(data["self_host"]["capex_usd"])],
     ]
-    probability = data["uncertainty"]["probability_pays_back"]
-    if probability is not None:
-        rows.append([w("probability"), w.share(probability)])
+    unsure = report.uncertainty
+    if unsure is not None and _bought(report):
+        rows.append([w("probability"), w.share(unsure.probability_pays_back)])
+    elif unsure is not None:
+        rows.append([w("probability_saves"), w.share(unsure.probability_npv_above_zero)])
     return _table([w("measure"), w("value")], rows)
 
 
@@ -389,17 +396,23 @@ def _risk_table(report: Report, w: _Words) -> str:
     unsure = report.uncertainty
     if unsure is None or not unsure.tornado:
         return ""
+    bought = _bought(report)
+
+    def end(value: float, unit: str, days: float, npv: float) -> _Cell:
+        return _Cell(f"{_figure(value, unit)}{w('colon')}{w.days_or_never(days) if bought else money(npv)}")
+
+    bars = unsure.tornado if bought else sorted(unsure.tornado, key=lambda bar: -bar.swing_npv_usd)
     rows = [
         [
             bar.input.title(w.language)[:1].upper() + bar.input.title(w.language)[1:],
-            _Cell(f"{_figure(bar.input.low, bar.input.unit)}{w('colon')}{w.days_or_never(bar.payback_days_at_low)}"),
-            _Cell(f"{_figure(bar.input.high, bar.input.unit)}{w('colon')}{w.days_or_never(bar.payback_days_at_high)}"),
+            end(bar.input.low, bar.input.unit, bar.payback_days_at_low, bar.npv_usd_at_low),
+            end(bar.input.high, bar.input.unit, bar.payback_days_at_high, bar.npv_usd_at_high),
         ]
-        for bar in unsure.tornado[:6]
+        for bar in bars[:6]
     ]
     head = [w("input"), w("at_low"), w("at_high")]
-    content = _table(head, rows, caption=w("risk_caption"))
-    return f'<section class="keep"><h2>{escape(w("risk"))}</h2>{content}</section>'
+    content = _table(head, rows, caption=w("risk_caption" if bought else "risk_caption_npv"))
+    return f'<section class="keep"><h2>{escape(w("risk" if bought else "risk_npv"))}</h2>{content}</section>'
 
 
 def _flow_table(table: Months, w: _Words) -> str:

@@ -990,7 +990,7 @@ def _result_sheet(book: _Book, live: _Live, grid: _Grid) -> None:
     for column in range(5):
         sheet.write_string(row, column, "Break-even (of the app, not live)" if column == 0 else "", group)
     for name, title, unit in (
-        ("tokens_per_month", "Served tokens at break-even", "tokens/month"),
+        ("tokens_per_month", "Tokens that may move, at break-even", "tokens/month"),
         ("utilization", "Utilization at break-even", "share"),
         ("api_usd_per_month", "API spend at break-even", "USD/month"),
         ("api_usd_per_mtok", "API price at break-even", "USD/Mtok"),

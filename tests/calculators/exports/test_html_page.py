@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from calculators.catalog import load_catalog
 from calculators.exports import html_bytes
 from calculators.numbers import money
-from calculators.report import Report, to_json
+from calculators.report import Report, build_report, to_json
+from calculators.scenario import Scenario
 from calculators.texts import Language, catalogue
 
 Make = Callable[..., Report]
@@ -177,3 +179,11 @@ def test_every_text_is_there_in_both_languages_and_fits() -> None:
         assert set(entry) == {"en", "zh"}, key
         places = [sorted(re.findall(r"{(\w+)}", entry[lang])) for lang in ("en", "zh")]
         assert places[0] == places[1], key
+
+
+def test_a_rent_tells_what_it_saves_and_no_payback_of_nothing() -> None:
+    page = html_bytes(build_report(Scenario(acquisition="rent"), load_catalog())).decode()
+    assert "0 days" not in page
+    assert "Probability of saving money over the horizon" in page
+    assert "Net present value when one input alone takes its low or high value" in page
+    assert "Probability of paying back" not in page
