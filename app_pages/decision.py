@@ -12,7 +12,7 @@ from calculators.numbers import money, share, tokens
 from calculators.report import to_json
 from calculators.texts import months_text
 from calculators.uncertainty import cash_band
-from calculators.verdict import cash_key
+from calculators.verdict import break_even_key, cash_key
 
 t = page.t
 state, report = page.begin()
@@ -128,8 +128,7 @@ def cost_curve(curve: views.CostCurve) -> None:
     if curve.break_even_tokens is not None and curve.break_even_usd is not None:
         label = t("chart.break_even", tokens=tokens(curve.break_even_tokens))
         charts.mark(fig, curve.break_even_tokens, curve.break_even_usd, label, position="bottom right")
-        key = "chart.cheaper_above" if report.even.reachable else "chart.cheaper_beyond"
-        title = t(key, tokens=tokens(curve.break_even_tokens))
+        title = t(break_even_key(report.even), tokens=tokens(curve.break_even_tokens))
     else:
         title = t("chart.never_cheaper")
     charts.upright(fig, curve.served_tokens, t("chart.planned"))

@@ -59,6 +59,13 @@ def cash_key(result: Result, status: str | None) -> str:
     return f"chart.cash_{status}"
 
 
+def break_even_key(even: BreakEven) -> str:
+    """Key of the text that says what the break-even volume asks of the machines."""
+    if not even.reachable:
+        return "chart.cheaper_beyond"
+    return "chart.cheaper_above_plan" if even.above_plan else "chart.cheaper_above"
+
+
 def plan_text(resolved: Resolved, language: Language = "en") -> str:
     """'Buying one HGX B300 server'."""
     count = int(np.asarray(resolved.inputs.system_count))

@@ -139,7 +139,7 @@ KEYS["alternative_payback"] = KEYS["payback"]
 PLAIN = {"scenario", "version", "data_release", "link", "verdict", "warnings", "sources"}
 ADDED = {
     "self_host": {"usd_per_seat_month", "levelised"},
-    "uncertainty": {"npv_usd", "probability_never", "draws", "seed"},
+    "uncertainty": {"npv_usd", "probability_never", "probability_npv_above_zero", "draws", "seed"},
 }
 """Keys that design.md does not have and that may be there too."""
 

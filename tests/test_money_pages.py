@@ -100,3 +100,10 @@ def test_decision_of_a_rent_speaks_of_the_saving() -> None:
 def test_the_number_of_machines_that_costs_least_in_words(query: dict[str, str], title: str) -> None:
     # one machine takes 94,364 USD of API spend and costs 22,591 a month: 280,000 fill three, nearly
     assert title in told("costs", demand="spend", **query)
+
+
+def test_a_break_even_above_the_plan_is_named_as_such() -> None:
+    # 24,716 USD at 4.3333 per million are 5.70 B tokens; 15 % of the capacity are 4.36 B
+    shown = told("decision", utilization="0.15")
+    assert "Own machines are cheaper above 5.70 B tokens a month, more than is planned on them" in shown
+    assert "it needs 19.6 % load" in shown

@@ -17,7 +17,7 @@ from calculators.report import Report, to_json
 from calculators.resolve import PRICE_FIELDS, Used
 from calculators.scenario import GROUPS, SPECS
 from calculators.texts import Language, catalogue, duration_text, months_text, text, translated
-from calculators.verdict import cash_key, plan_text
+from calculators.verdict import break_even_key, cash_key, plan_text
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -278,7 +278,7 @@ def _cost_chart(report: Report, w: _Words) -> str:
     if curve.break_even_tokens is not None and curve.break_even_usd is not None:
         shown = tokens(curve.break_even_tokens)
         marks = [Mark(curve.break_even_tokens, curve.break_even_usd, w("chart.break_even", tokens=shown))]
-        title = w("chart.cheaper_above" if report.even.reachable else "chart.cheaper_beyond", tokens=shown)
+        title = w(break_even_key(report.even), tokens=shown)
     load = share(report.scenario.utilization)
     alt = w("chart.cost_alt", title=title, capacity=tokens(curve.capacity_tokens), share=load)
     chart = Chart(
