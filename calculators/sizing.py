@@ -8,11 +8,13 @@ How an answer comes about (README, 'How it works'):
 1. Memory says how many sequences fit (calculators.memory).
 2. The roofline says rate and latency at a concurrency (calculators.throughput, constants of calibrate.py).
 3. Near a measured series of this model on this machine the roofline is scaled by measured / predicted at the measured
-   concurrencies; the weight falls smoothly to none with distance in shape (log input, log output, cache share, accepted
-   tokens).
+   concurrencies. One arm of the measurements (engine, layout, draft) makes a series, and it is held against the plan of
+   the site: at its own mix the answer runs through its points. The weight falls smoothly to none with distance in shape
+   (log input, log output, cache share, accepted tokens).
 4. The operating point is the largest whole concurrency that fits, meets both latency limits, and near a measured series
    does not go beyond the tokens that were resident in its largest measured point.
-5. The band is the held-out error of the evidence level (data/calibration.toml), wider where the model is known to fail.
+5. The band is the held-out error of the evidence level (data/calibration.toml), wider where the model is known to fail
+   and where one configuration alone supports the answer.
 """
 
 import math
@@ -339,10 +341,13 @@ def anchors_from_points(
     for (isl, osl, cached, accepted), members in groups.items():
         chosen = _one_arm(members, plan)
         rate, tpot, ttft = [], [], []
-        for _, point, op in chosen:
+        for concurrency, point, op in chosen:
             rate.append(math.log(point.output_tokens_per_s / float(op.requests_per_s * osl)))
             tpot.append(math.log(point.speed_s / float(op.tpot_s)) if point.speed_s > 0 else -rate[-1])
-            ttft.append(math.log(point.ttft_s / float(op.ttft_s)) if point.ttft_s > 0 else 0.0)
+            wait = point.ttft_s
+            if not wait > 0:  # by Little's law: what of a request's time in flight is not decode
+                wait = concurrency * osl / point.output_tokens_per_s - (osl - 1.0) * point.speed_s
+            ttft.append(math.log(wait / float(op.ttft_s)) if wait > 0 else 0.0)
         largest_c, largest, _ = chosen[-1]
         resident = largest_c * (isl + osl)
         layout = largest.plan.decode.layout

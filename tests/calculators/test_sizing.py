@@ -237,6 +237,19 @@ def test_at_a_measured_point_the_answer_is_that_point(system: str, model: str) -
     assert checked >= 3
 
 
+@pytest.mark.parametrize("system", ["gb300-4x4", "hgx-b300-8", "hgx-b200-8", "mi355x-8"])
+@pytest.mark.parametrize("limit_ms", [20.0, 35.0, 49.0, 60.0])
+def test_rate_latency_and_requests_in_flight_agree(system: str, limit_ms: float) -> None:
+    """Little's law: requests in flight = rate x (time to first token + 1,023 x time per token); 8xB300 at 64 requests:
+
+    1.2109 x (11.635 + 1,023 x 0.04019) = 63.9. Between points the three are interpolated one by one: within 5 %.
+    """
+    r = size(inputs(system, system_count=2, max_tpot_ms=limit_ms))
+    each = float(r.requests_per_s / r.replicas)
+    in_flight = each * (float(r.ttft_s) + 1023 * float(r.tpot_ms) / 1e3)
+    assert in_flight == pytest.approx(float(r.concurrency), rel=0.05)
+
+
 def test_a_sweep_that_changes_its_layout_is_one_series() -> None:
     """SGLang on 8xB300 ran 1 and 16 requests as TP8 and 64 as TP8+DCP8: no two layouts at one concurrency."""
     series = next(s for s in inputs().site.anchors if s.accepted == 1 and s.input_tokens == 8192)
