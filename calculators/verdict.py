@@ -232,8 +232,9 @@ def answer_text(
                 **common,
             )
         return text(
-            "verdict.beyond",
+            "verdict.beyond" if saving >= 0 else "verdict.beyond_losing",
             language,
+            loss=money(-saving),
             days=duration_text(days or 0.0, language),
             band=told,
             horizon=months_text(resolved.scenario.horizon_months, language),

@@ -198,6 +198,14 @@ def test_a_payback_that_discounting_takes_away_is_told() -> None:
     assert not any("Discounted" in s for s in report_of().sentences())
 
 
+def test_a_demand_that_grows_into_the_machines_is_no_negative_saving() -> None:
+    # 5,000 USD of calls against 11,591 of running cost: 6,590 a month more today, and the demand doubles every year
+    report = report_of(demand="spend", demand_usd_per_month=5000, demand_growth_per_year=1.0, horizon_months=24)
+    assert report.status == "beyond_horizon"
+    assert "Today it costs 6,590 USD a month more than the moonshotai/kimi-k3 calls" in report.sentences()[0]
+    assert "saves -" not in " ".join(report.sentences())
+
+
 def test_what_stays_at_the_api_is_told() -> None:
     # 2,000 x 100 x 21 requests of 0.039936 USD: 167,731 a month, of which 94,364 are served: 43.7 % or 73,367 stay
     told = report_of(demand="seats", demand_seats=2000).sentences()
