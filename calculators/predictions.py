@@ -51,15 +51,15 @@ class Prediction:
 
 @dataclass(frozen=True)
 class ErrorRow:
-    """Absolute relative errors of a group of rows, fractions; the last two without points of the configuration."""
+    """Absolute relative errors of a group of rows, fractions: by constants alone, and with measured points near."""
 
     group: str
     count: int
     mean: float
     median: float
     p90: float
-    constants_only_median: float
-    constants_only_p90: float
+    near_mean: float
+    near_p90: float
 
 
 def fingerprint(root: Path = DATA) -> str:
@@ -115,9 +115,9 @@ def errors_by(predictions: Iterable[Prediction], key: str) -> tuple[ErrorRow, ..
         groups.setdefault(str(getattr(p, key)), []).append(p)
     rows = []
     for name, members in groups.items():
-        e = np.abs([p.error for p in members])
         bare = np.abs([p.constants_only_error for p in members])
-        figures = (np.mean(e), np.median(e), np.quantile(e, 0.9), np.median(bare), np.quantile(bare, 0.9))
+        near = np.abs([p.error for p in members])
+        figures = (np.mean(bare), np.median(bare), np.quantile(bare, 0.9), np.mean(near), np.quantile(near, 0.9))
         rows.append(ErrorRow(name, len(members), *(float(x) for x in figures)))
     return tuple(sorted(rows, key=lambda row: -row.count))
 

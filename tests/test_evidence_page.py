@@ -29,7 +29,7 @@ def test_the_headline_is_held_out_by_configuration(evidence: AppTest) -> None:
     assert f"{headline} within {p90}" in words
     assert np.median(bare) > 0.10
     summary = load_calibration().summary
-    means = "Kimi K3 {} with measurements near it and {} without, other models {} and {}".format(
+    means = "Kimi K3 {} with measurements near and {} without, other models {} and {}".format(
         *(share(summary[who][kind]["mean"]) for who in ("k3", "other") for kind in ("anchored", "constants_only"))
     )
     assert means in words
