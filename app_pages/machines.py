@@ -42,7 +42,7 @@ def chart() -> None:
     if api is not None and api > 0:
         charts.upright(fig, api, t("machines.api_today"), log=True, low=True)
         # written towards the middle of the chart, so that its edge cuts nothing
-        fig.layout["annotations"][-1]["xanchor"] = "right" if api * api > min(*x, api) * max(*x, api) else "left"
+        fig.layout["annotations"][-1]["xanchor"] = "right" if api * api > min([*x, api]) * max([*x, api]) else "left"
     title = (
         t("machines.none_pays")
         if fastest is None or cheapest is None
