@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from app_pages import _inputs as inputs
-from app_pages._session import look_up_one
+from app_pages._session import look_up_one, share_options
 from app_pages._sockets import send_at_once
 from calculators.calibration import load_calibration
 from calculators.catalog import load_catalog
@@ -27,6 +27,7 @@ PAGES = (
 st.set_page_config(page_title="Self-hosting economics", page_icon=str(HERE / "app_pages" / "icon.svg"), layout="wide")
 st.cache_resource(show_spinner=False)(send_at_once)()
 st.cache_resource(show_spinner=False)(look_up_one)()
+st.cache_resource(show_spinner=False)(share_options)()
 
 
 def _login() -> None:
