@@ -104,7 +104,7 @@ def _column(values: Sequence[Any]) -> pa.Array:
     """Numbers or texts with gaps (None, NaN), made from buffers: `pa.array` loads pandas to see whether it has one."""
     plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known = [v is not None and v == v for v in plain]
-    gaps = pa.py_buffer(np.packbits(known, bitorder="little").tobytes())
+    gaps = pa.py_buffer(np.packbits(np.array(known, dtype=bool), bitorder="little").tobytes())
     kept = [v for v, there in zip(plain, known, strict=True) if there]
     if kept and all(type(v) is int for v in kept):
         numbers = np.array([v if there else 0 for v, there in zip(plain, known, strict=True)], dtype="<i8")

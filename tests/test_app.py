@@ -2,13 +2,17 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import _inputs as inputs
+from app_pages import _page as parts
 from calculators import link
 from calculators.catalog import load_catalog
 from calculators.report import build_report, to_json
@@ -325,12 +329,12 @@ CHART_CASES: tuple[dict[str, str], ...] = (
 )
 
 
-@pytest.mark.parametrize("page", [*OWN_PAGES, "risk", "claims", "evidence"])
-def test_plotly_accepts_every_chart(page: str) -> None:
+@pytest.mark.parametrize("name", [*OWN_PAGES, "risk", "claims", "evidence"])
+def test_plotly_accepts_every_chart(name: str) -> None:
     """The pages write plotly's data directly: here plotly checks each property and value."""
     drawn = 0
     for case in CHART_CASES:
-        for chart in start(page, **case).get("plotly_chart"):
+        for chart in start(name, **case).get("plotly_chart"):
             spec = json.loads(chart.proto.spec)
             figure = go.Figure(spec)
             assert figure.layout.template.layout.colorway, "without the template the theme's colours are not filled in"
@@ -339,3 +343,23 @@ def test_plotly_accepts_every_chart(page: str) -> None:
                 assert {len(trace[axis]) for axis in ("x", "y") if axis in trace} != {0}
             drawn += 1
     assert drawn >= len(CHART_CASES) - 1, "rented machines have no payback for the chart of all machines"
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "found"),
+    [
+        ([], "string", []),
+        ([None, None], "string", [None, None]),
+        ([1, None, -(2**40)], "int64", [1, None, -(2**40)]),
+        ([1, 0.5, float("nan")], "double", [1.0, 0.5, None]),
+        (np.array([0.25, np.nan]), "double", [0.25, None]),
+        (["", "月", None, "ab"], "string", ["", "月", None, "ab"]),
+        ([1, "never", True], "string", ["1", "never", "True"]),
+        ([str(i) for i in range(9)], "string", [str(i) for i in range(9)]),
+    ],
+)
+def test_a_tables_column_keeps_values_and_gaps(values: Sequence[Any], kind: str, found: list[Any]) -> None:
+    column = parts._column(values)
+    column.validate(full=True)
+    assert str(column.type) == kind
+    assert column.to_pylist() == found
