@@ -18,7 +18,7 @@ from calculators.resolve import CATALOGUE_FIELDS, PRICE_FIELDS, Resolved, Unreso
 from calculators.scenario import SPECS, Scenario
 from calculators.serverless import PriceNow, effective_price
 from calculators.texts import Language
-from calculators.units import TOKENS_PER_MTOK
+from calculators.units import MONTHS_PER_YEAR, TOKENS_PER_MTOK
 from calculators.verdict import payback_of, reason_text
 
 Array = npt.NDArray[np.float64]
@@ -97,8 +97,9 @@ class CostCurve:
 
     ``own_*`` are the corners of a staircase: the chosen fleet up to ``capacity_tokens``, then whole systems more. Own
     cost is running cost + capex / horizon, and the API's price is its mean over the horizon, so that the lines cross
-    where `break_even` says when the demand does not grow. Where machines are rented for a part of the hours, a demand
-    of the whole week leaves the rest of it at the API, which is part of the own cost.
+    where `break_even` says unless the demand grows (one that falls is counted at its mean over the horizon). Where
+    machines are rented for a part of the hours, a demand of the whole week leaves the rest of it at the API, which is
+    part of the own cost.
     """
 
     own_tokens: Array
@@ -140,7 +141,10 @@ def cost_curve(report: Report) -> CostCurve | None:
     fleet = evaluate(replace(inputs, system_count=counts), extend=False)
     horizon = float(np.asarray(inputs.horizon_months))
     fixed = np.broadcast_to(fleet.ownership.opex_usd_per_month + fleet.ownership.capex_usd / horizon, counts.shape)
-    level = float(np.mean(result.terms.price_level(np.arange(int(horizon)))))
+    months = np.arange(int(horizon))
+    # the volume is of month 0; a demand that falls costs less at the API later, and one that grows soon fills machines
+    growth = 0.0 if inputs.demand == "fill" else min(float(np.asarray(inputs.demand_growth_per_year)), 0.0)
+    level = float(np.mean(result.terms.price_level(months) * (1.0 + growth) ** (months / MONTHS_PER_YEAR)))
     licence = float(np.asarray(inputs.licence_share)) * api * level
     limits = room + per_step * np.arange(more + 1.0)
     left = np.concatenate(([0.0], limits[:-1]))

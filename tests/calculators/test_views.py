@@ -28,8 +28,9 @@ def report(**values: object) -> views.Report:
         {"acquisition": "rent", "rented_hours_per_month": 264, "demand": "spend", "demand_usd_per_month": 34_126.3},
         {"api_price_change_per_year": -0.2},
         {"licence_share": 0.1},
+        {"demand": "spend", "demand_usd_per_month": 94_364, "demand_growth_per_year": -0.2},
     ],
-    ids=["buy", "loan", "rent", "rented hours", "rented hours of a week", "falling price", "licence"],
+    ids=["buy", "loan", "rent", "rented hours", "rented hours of a week", "falling price", "licence", "falling demand"],
 )
 def test_lines_of_the_cost_curve_cross_at_the_break_even(values: dict[str, object]) -> None:
     told = report(**values)
