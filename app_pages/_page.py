@@ -78,17 +78,20 @@ def chart(
     key: str,
     title: str,
     alt: str,
-    columns: Mapping[str, Sequence[Any]],
+    columns: Mapping[str, Sequence[Any]] | Callable[[], Mapping[str, Sequence[Any]]],
     note: str = "",
 ) -> None:
-    """A chart under its finding, with a text alternative and, in a closed expander, the same numbers as a table."""
+    """A chart under its finding, with a text alternative and, in a closed expander, the same numbers as a table.
+
+    Long columns come as a function, called where a person opens the table.
+    """
     finding(title, note)
     st.plotly_chart(fig.figure(), key=key, config=charts.CONFIG, alt=alt)
     with st.expander(t("page.table"), key=f"{key}_table", on_change="rerun") as twin:
         pass
     if twin.open:
         with twin:
-            table(columns, f"{key}_rows", alt)
+            table(columns() if callable(columns) else columns, f"{key}_rows", alt)
 
 
 def table(columns: Mapping[str, Sequence[Any]], key: str, alt: str, **options: Any) -> None:

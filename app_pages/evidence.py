@@ -90,15 +90,16 @@ def is_stale(row: FigureRow, today: dt.date) -> bool:
     return stale(row, today, STALE_PRICE_DAYS if row.path in PRICE_FILES else STALE_DAYS)
 
 
-def validation(rows: Sequence[Prediction]) -> None:
-    """Scatter of predicted against measured, configurations held out, and the error by group."""
-    bare = np.abs([p.constants_only_error for p in rows])
-    title = t(
-        "evidence_page.unseen",
-        n=f"{len(rows):,}",
-        median=share(float(np.median(bare))),
-        p90=share(float(np.quantile(bare, 0.9))),
-    )
+@st.cache_resource(show_spinner=False)
+def errors(release: str, key: str) -> list[ErrorRow]:
+    """Errors by group; they depend on the data only."""
+    return errors_by(load_predictions(), key)
+
+
+@st.cache_resource(show_spinner=False)
+def scatter(release: str, language: str) -> charts.Chart:
+    """The chart of all predictions, the same for everyone who reads it in this language."""
+    rows = load_predictions()
     fig = charts.figure(t("evidence_page.axis_measured"), t("evidence_page.axis_predicted"), height=380)
     fig.update_layout(hovermode="closest", showlegend=True, legend={"orientation": "h", "y": 1.08})
     for level in EVIDENCE:
@@ -122,7 +123,26 @@ def validation(rows: Sequence[Prediction]) -> None:
     fig.data[-1]["showlegend"] = False
     fig.update_xaxes(type="log")
     fig.update_yaxes(type="log", rangemode="normal")
-    by = {key: errors_by(rows, key) for key in ("evidence", "hardware", "model")}
+    return fig
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def stale_rows(release: str, language: str, today: dt.date) -> frozenset[int]:
+    """Places of the figures that are stale today."""
+    return frozenset(n for n, (row, _) in enumerate(every_figure(release, language)) if is_stale(row, today))
+
+
+def validation(rows: Sequence[Prediction]) -> None:
+    """Scatter of predicted against measured, configurations held out, and the error by group."""
+    bare = np.abs([p.constants_only_error for p in rows])
+    title = t(
+        "evidence_page.unseen",
+        n=f"{len(rows):,}",
+        median=share(float(np.median(bare))),
+        p90=share(float(np.quantile(bare, 0.9))),
+    )
+    fig = scatter(state.catalog.release, language)
+    by = {key: errors(state.catalog.release, key) for key in ("evidence", "hardware", "model")}
     listed = "; ".join(f"{t(f'evidence.{r.group}')} {share(r.median)}" for r in by["evidence"])
     summary = load_calibration().summary
     st.markdown(
@@ -145,7 +165,7 @@ def validation(rows: Sequence[Prediction]) -> None:
             "validation",
             title,
             t("evidence_page.validation_alt", title=title, list=listed),
-            {
+            lambda: {
                 "id": [p.id for p in rows],
                 t("risk.col_input"): [p.model for p in rows],
                 t("evidence_page.col_group"): [p.hardware for p in rows],
@@ -256,21 +276,22 @@ def library(entries: Sequence[tuple[FigureRow, str]]) -> None:
     asked = left.text_input(t("evidence_page.search"), key="_evidence_search", max_chars=100)
     only = right.checkbox(t("evidence_page.only_stale"), key="_evidence_stale")
     words = (asked or "").lower().split()
-    old = {id(row): is_stale(row, today) for row, _ in entries}
-    hits = [row for row, text in entries if all(w in text for w in words) and (old[id(row)] or not only)]
+    old = stale_rows(state.catalog.release, language, today)
+    places = old if only else range(len(entries))
+    hits = [n for n in sorted(places) if all(w in entries[n][1] for w in words)]
     st.caption(
         t(
             "evidence_page.found",
             n=f"{len(hits):,}",
             all=f"{len(entries):,}",
-            stale=f"{sum(old[id(r)] for r in hits):,}",
+            stale=f"{len(old.intersection(hits)):,}",
             price=STALE_PRICE_DAYS,
             other=STALE_DAYS,
         )
     )
     if len(hits) > SHOWN:
         st.caption(t("evidence_page.cut", n=SHOWN))
-    rows = hits[:SHOWN]
+    rows = [entries[n][0] for n in hits[:SHOWN]]
     page.table(
         {
             t("evidence_page.col_record"): [r.record for r in rows],
@@ -280,7 +301,7 @@ def library(entries: Sequence[tuple[FigureRow, str]]) -> None:
             t("evidence_page.col_high"): ["" if r.high is None else f"{r.high:,.6g}" for r in rows],
             t("col.source"): [r.source for r in rows],
             t("col.date"): [str(r.date) for r in rows],
-            t("evidence_page.col_age"): [t(f"evidence_page.{'stale' if old[id(r)] else 'fresh'}") for r in rows],
+            t("evidence_page.col_age"): [t(f"evidence_page.{'stale' if n in old else 'fresh'}") for n in hits[:SHOWN]],
             t("col.kind"): [r.kind for r in rows],
             t("col.note"): [r.note for r in rows],
         },
