@@ -186,7 +186,7 @@ def fan(
         rising = y[-1] >= y[0]
         above = place == 0
         position = ("top " if above else "bottom ") + ("left" if above == rising else "right")
-        line(fig, x, y, colour, label, hover=hover, at=len(x) * (7 if above else 5) // 10, position=position)
+        line(fig, x, y, colour, label, hover=hover, at=len(x) * (7 if above else 4) // 10, position=position)
 
 
 def band(fig: Chart, x: Sequence[float], low: Sequence[float], high: Sequence[float], label: str) -> None:

@@ -96,10 +96,9 @@ def cash_flow(table: Months) -> None:
     x = list(range(len(own)))
     fig = charts.figure(t("axis.month"), t("axis.cumulative_usd"), zero=False)
     offer = report.resolved.baseline.id
-    lines = [(own, charts.API, t("chart.against", offer=offer))]
+    lines = [(own, charts.API, offer)]
     if table.alternative and report.resolved.alternative is not None:
-        other = t("chart.against", offer=report.resolved.alternative.id)
-        lines.append((table.columns["alternative_cumulative_usd"], charts.ALTERNATIVE, other))
+        lines.append((table.columns["alternative_cumulative_usd"], charts.ALTERNATIVE, report.resolved.alternative.id))
     unsure, likely = report.uncertainty, t("chart.likely")
     band = None if unsure is None else cash_band(report.inputs, report.result, unsure.inputs)
     if band is not None:
@@ -110,7 +109,7 @@ def cash_flow(table: Months) -> None:
         charts.mark(fig, float(report.result.flow.payback_months), 0.0, told, position="bottom right")
     title = t(cash_key(report.result, report.status), days=told, horizon=horizon)
     alt = t("chart.cash_alt", title=title, offer=offer, end=money(own[-1] or 0.0))
-    columns = {t("col.month"): x} | {f"{label}, USD": values for values, _, label in lines}
+    columns = {t("col.month"): x} | {f"{t('chart.against', offer=name)}, USD": values for values, _, name in lines}
     if band is not None:
         columns |= {f"{likely}, P10": band[0].tolist(), f"{likely}, P90": band[1].tolist()}
     page.chart(fig, "cash_flow", title, alt, columns)
