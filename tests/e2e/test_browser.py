@@ -1,6 +1,7 @@
 """What only a browser shows: the address bar, history, links, downloads, keyboard, widths, names for screen readers."""
 
 import csv
+import html
 import io
 import re
 from collections.abc import Callable
@@ -8,13 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from openpyxl import load_workbook
 from playwright.sync_api import expect
 
 from calculators import link
 from calculators.catalog import load_catalog
 from calculators.report import build_report
 from calculators.scenario import Scenario
-from calculators.texts import Language
+from calculators.texts import Language, duration_text
 from tests.e2e.conftest import Visitor
 
 pytestmark = pytest.mark.e2e
@@ -113,8 +115,29 @@ def test_downloads_hold_what_the_page_shows(visit: Visit) -> None:
     assert values["scenario", "utilization"] == "0.6"
     months = list(csv.reader(io.StringIO(fetch("Cash flow as CSV").decode("utf-8-sig"), newline="")))
     assert len(months) == 1 + 1 + report.scenario.horizon_months  # header, the start, each month
-    assert fetch("Workbook").startswith(b"PK")
-    assert b"<html" in fetch("Report to print")[:400].lower()
+    book = load_workbook(io.BytesIO(fetch("Workbook")))
+    assert book.sheetnames == ["Inputs", "Result", "Cash flow", "Costs", "Sources"]
+    inputs = {row[0].value: row[1].value for row in book["Inputs"].iter_rows() if len(row) > 1}
+    assert inputs["Utilization"] == 0.6
+    printed = html.unescape(fetch("Report to print").decode())
+    assert report.sentences()[0] in printed
+    assert printed.rstrip().endswith("</html>")
+
+
+def test_a_pasted_link_stands_beside_this_scenario(visit: Visit) -> None:
+    other = build_report(Scenario(utilization=0.4, title="slow"), load_catalog())
+    visitor = visit()
+    visitor.open("compare", charts=0)
+    visitor.page.get_by_role("textbox", name="Link 2").fill(f"{visitor.url}/?{other.link}")
+    visitor.page.get_by_role("textbox", name="Link 2").press("Enter")
+    expect(visitor.page.get_by_test_id("stDataFrame")).to_have_count(2)
+    visitor.settle()
+    # the tables are drawn on a canvas; their cells stand behind it for screen readers
+    results, differing = (visitor.page.get_by_test_id("stDataFrame").nth(n).locator("td, th") for n in (0, 1))
+    expect(differing.filter(has_text="75 %")).to_have_count(1)
+    expect(differing.filter(has_text="40 %")).to_have_count(1)
+    assert {"Utilization", "slow"} <= set(differing.all_text_contents())
+    expect(results.filter(has_text=duration_text(other.days or 0.0)).first).to_be_attached()
 
 
 def test_a_link_after_the_data_moved_keeps_its_answer_until_asked(visit: Visit) -> None:
