@@ -268,6 +268,11 @@ def jsonable(value: Any) -> Any:
     return str(value)
 
 
+def _inside(title: str) -> str:
+    """A title within a sentence: 'Price of one machine' begins small, 'PUE' and 'FTE' stay."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
 def line_formula(line: CostLine, report: Report) -> str:
     """The formula of a cost line with its numbers, so that a reader can redo it."""
     parts = []
@@ -277,7 +282,7 @@ def line_formula(line: CostLine, report: Report) -> str:
             continue
         spec = SPECS.get(term)
         unit = spec.unit if spec else ""
-        title = field_words(term, spec.title.lower()) if spec else said("formula.accelerators_per_system")
+        title = field_words(term, _inside(spec.title)) if spec else said("formula.accelerators_per_system")
         shown = plain(float(np.asarray(value)))
         if unit:
             parts.append(said("formula.term", title=title, value=shown, unit=unit_words(unit)))
