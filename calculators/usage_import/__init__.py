@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from calculators.texts import said
 from calculators.usage_import import rows as _rows
 from calculators.usage_import.bench import (
     BENCH_KINDS,
@@ -72,34 +73,37 @@ __all__ = [
 
 KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "auto": "Find out",
-        "anthropic_usage": "Anthropic usage (CSV or API)",
-        "anthropic_cost": "Anthropic cost (CSV or API)",
-        "openai_usage": "OpenAI usage (CSV or API)",
-        "openai_costs": "OpenAI costs (CSV or API)",
-        "openrouter": "OpenRouter activity (CSV or API)",
-        "litellm_daily": "LiteLLM daily activity (API)",
-        "litellm_logs": "LiteLLM spend logs (CSV or JSON)",
-        "litellm_export": "LiteLLM usage export (CSV)",
-        "deepseek_usage": "DeepSeek usage, the amount file (CSV)",
-        "deepseek_cost": "DeepSeek cost (CSV)",
-        "langfuse": "Langfuse observations or daily metrics (CSV or JSON)",
-        "helicone": "Helicone requests (CSV or JSON)",
-        "focus": "FOCUS 1.x bill (CSV)",
-        "aws_cur": "AWS Cost and Usage Report (CSV)",
-        "azure_cost": "Azure cost export (CSV)",
-        "gcp_billing": "GCP billing export (CSV or JSON)",
-        "azure_trace": "Request trace: Azure LLM (CSV)",
-        "burstgpt": "Request trace: BurstGPT (CSV)",
-        "mooncake": "Request trace: Mooncake (JSON Lines)",
-        "generic": "Other table, with a column mapping (CSV or JSON)",
-        "vllm_bench": "Load test: vllm bench serve (JSON)",
-        "sglang_bench": "Load test: sglang.bench_serving (JSON Lines)",
-        "inferencex": "Load test: InferenceX (JSON or CSV)",
-        "guidellm": "Load test: guidellm (JSON)",
-        "inference_perf": "Load test: inference-perf (JSON)",
-        "llmd_report": "Load test: llm-d benchmark report (YAML or JSON)",
-        "metrics": "Server metrics: vLLM or SGLang /metrics (one or two scrapes)",
+        kind: said(f"import_kind.{kind}")
+        for kind in (
+            "auto",
+            "anthropic_usage",
+            "anthropic_cost",
+            "openai_usage",
+            "openai_costs",
+            "openrouter",
+            "litellm_daily",
+            "litellm_logs",
+            "litellm_export",
+            "deepseek_usage",
+            "deepseek_cost",
+            "langfuse",
+            "helicone",
+            "focus",
+            "aws_cur",
+            "azure_cost",
+            "gcp_billing",
+            "azure_trace",
+            "burstgpt",
+            "mooncake",
+            "generic",
+            "vllm_bench",
+            "sglang_bench",
+            "inferencex",
+            "guidellm",
+            "inference_perf",
+            "llmd_report",
+            "metrics",
+        )
     }
 )
 """Kinds of files that `read` knows, with a label for people."""
@@ -122,11 +126,6 @@ class MappingGuess:
     needed: str
 
 
-_NEEDED: Final = (
-    "Needed: the columns of input and output tokens, or of cost, or of requests and time; a date and a model help."
-)
-
-
 def read(
     data: bytes,
     filename: str = "",
@@ -147,13 +146,13 @@ def read(
         ImportRefused: the file cannot be read, or is not of the kind given; the reason is one sentence.
     """
     if kind not in KINDS:
-        raise ImportRefused(f"There is no kind {kind!r}; kinds are {', '.join(KINDS)}.")
+        raise ImportRefused(said("import_refused.no_kind", kind=repr(kind), kinds=", ".join(KINDS)))
     try:
         return _read(open_source(bytes(data), filename), "generic" if mapping else kind, mapping, catalog)
     except (RecursionError, MemoryError):
-        raise ImportRefused("The file is too deep or too large to be read.") from None
+        raise ImportRefused(said("import_refused.too_deep")) from None
     except csv.Error as error:
-        raise ImportRefused(f"The CSV cannot be read: {error}.") from None
+        raise ImportRefused(said("import_refused.csv", what=error.args[0] if error.args else "")) from None
 
 
 def read_pair(first: bytes, second: bytes, seconds: float | None = None) -> BenchmarkReport:
@@ -182,7 +181,7 @@ def guess_mapping(data: bytes, filename: str = "") -> MappingGuess:
     source = open_source(bytes(data), filename)
     table = object_table(plain_rows(load_json(source))) if looks_like_json(source) else _best_header(source)
     guess = _rows.guess_columns(table)
-    return MappingGuess(table.headers, MappingProxyType(guess), _rows.generic_is_enough(guess), _NEEDED)
+    return MappingGuess(table.headers, MappingProxyType(guess), _rows.generic_is_enough(guess), said("import.needed"))
 
 
 def _read(
@@ -190,13 +189,13 @@ def _read(
 ) -> UsageReport | BenchmarkReport:
     if kind == "metrics" or (kind == "auto" and not looks_like_json(source) and looks_like_metrics(source)):
         if not looks_like_metrics(source):
-            raise ImportRefused(f"This is not {KINDS['metrics']}: no line starts with vllm: or sglang:.")
+            raise ImportRefused(said("import_refused.no_metrics", kind=KINDS["metrics"]))
         return read_metrics(parse_scrapes(source))
     if looks_like_json(source):
         return _read_json(source, kind, mapping, catalog)
     if kind in ("auto", "llmd_report") and _looks_like_report(source):
         if len(source.data) > MAX_REPORT_BYTES:
-            raise ImportRefused("The YAML is larger than a benchmark report.")
+            raise ImportRefused(said("import_refused.yaml_large"))
         with source.text() as handle:
             documents = parse_blocks(handle.read())
         return _bench(runs_of(documents), kind)
@@ -217,10 +216,10 @@ def _bench(runs: Sequence[Mapping[str, Any]], kind: str) -> BenchmarkReport:
     fmt = detect_bench(runs)
     if fmt is None:
         raise ImportRefused(
-            f"This is not {KINDS[kind]}." if kind != "auto" else "No run of a known load test is in the file."
+            said("import_refused.not_kind", kind=KINDS[kind]) if kind != "auto" else said("import_refused.no_load_test")
         )
     if kind not in ("auto", fmt.kind) and not {kind, fmt.kind} == {"vllm_bench", "sglang_bench"}:
-        raise ImportRefused(f"This is not {KINDS[kind]}; it looks like {fmt.label}.")
+        raise ImportRefused(said("import_refused.looks_like", kind=KINDS[kind], label=fmt.label))
     return read_runs(fmt, list(runs))
 
 
@@ -257,7 +256,7 @@ def _read_json(
                 return _finish(into, source, catalog)
     found = buckets(documents)
     if found and not any(bucket.get("results", bucket.get("result")) for bucket in found) and kind != "generic":
-        raise ImportRefused("The report has time buckets but not one result: nothing was used in its time.")
+        raise ImportRefused(said("import_refused.no_results"))
     items = plain_rows(documents)
     table = object_table(items)
     if kind == "generic":
@@ -301,7 +300,7 @@ def _best_header(source: Source) -> Table:
         if best is None or score > best[0]:
             best = (score, table)
     if best is None:
-        raise ImportRefused("The file is not a table: no line has two columns. Give a CSV, JSON, or /metrics text.")
+        raise ImportRefused(said("import_refused.no_table"))
     return best[1]
 
 
@@ -320,7 +319,7 @@ def _read_csv(
             kind,
         )
     if kind in BENCH_KINDS:
-        raise ImportRefused(f"This is not {KINDS[kind]}: it is a table with the columns {listed(table.headers, 8)}.")
+        raise ImportRefused(said("import_refused.is_table", kind=KINDS[kind], columns=listed(table.headers, 8)))
     if kind == "generic":
         return _read_generic(table, None, source, catalog)
     if kind != "auto":
@@ -339,9 +338,14 @@ def _read_kind(table: Table, kind: str, source: Source, catalog: OfferLookup | N
     if fmt is None or fmt.missing(table):
         other = _rows.detect(table)
         seems = seems or (other.label if other is not None else "")
-        missing = f": the column {fmt.missing(table)[0]} is missing" if fmt is not None else ""
-        guess = f"; it looks like {seems}" if seems else ""
-        raise ImportRefused(f"This is not {KINDS[kind]}{missing}{guess}.")
+        if fmt is None:
+            if seems:
+                raise ImportRefused(said("import_refused.looks_like", kind=KINDS[kind], label=seems))
+            raise ImportRefused(said("import_refused.not_kind", kind=KINDS[kind]))
+        column = fmt.missing(table)[0]
+        if seems:
+            raise ImportRefused(said("import_refused.missing_looks_like", kind=KINDS[kind], column=column, label=seems))
+        raise ImportRefused(said("import_refused.missing", kind=KINDS[kind], column=column))
     return _read_table(table, fmt, source, catalog)
 
 
@@ -358,11 +362,8 @@ def _read_generic(
 ) -> UsageReport:
     chosen = dict(mapping) if mapping else _rows.guess_columns(table)
     if not mapping and not _rows.generic_is_enough(chosen):
-        raise ImportRefused(
-            f"The file is of no known format and its columns ({listed(table.headers)}) do not name tokens or cost: "
-            "give a column mapping with input_tokens and output_tokens, or cost, or requests and time."
-        )
-    into = Collector("generic", "Table with mapped columns", "")
+        raise ImportRefused(said("import_refused.no_format", columns=listed(table.headers)))
+    into = Collector("generic", said("import_label.generic"), "")
     _rows.read_generic(table, into, chosen)
     for note in table.notes:
         into.note(note)

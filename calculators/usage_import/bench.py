@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from calculators.texts import said
 from calculators.usage_import.cells import number_of, text_of
 from calculators.usage_import.errors import CellError, ImportRefused
 from calculators.usage_import.usage import MAX_MEAN_TOKENS, RefusedRow
@@ -137,67 +138,54 @@ class BenchmarkReport:
             ImportRefused: there is no such run.
         """
         if row is not None and not 0 <= row < len(self.rows):
-            raise ImportRefused(f"There is no run {row}; the file has runs 0 to {len(self.rows) - 1}.")
+            raise ImportRefused(said("import_refused.no_run", run=row, last=len(self.rows) - 1))
         index = self.best() if row is None else row
         run = self.rows[index]
         fields: dict[str, Any] = {}
         why: dict[str, str] = {}
         ask: list[str] = list(self.questions)
         for name, mean, word in (
-            ("input_tokens", run.input_tokens_mean, "input"),
-            ("output_tokens", run.output_tokens_mean, "output"),
+            ("input_tokens", run.input_tokens_mean, said("import.input")),
+            ("output_tokens", run.output_tokens_mean, said("import.output")),
         ):
             if mean is None:
-                ask.append(
-                    f"The file does not say the mean {word} of a request: give it, for the measurement "
-                    f"holds at its own mix."
-                )
+                ask.append(said("import_ask.no_mean", which=word))
             elif 0 < mean <= MAX_MEAN_TOKENS:
                 fields[name] = max(1, round(mean))
-                why[name] = f"Mean {word} of the test, {mean:,.1f} tokens per request."
+                why[name] = said("import_why.test_mean", which=word, n=f"{mean:,.1f}")
         if run.output_tokens_per_s and run.output_tokens_per_s <= 1e9:
             fields["measured_output_tokens_per_s"] = run.output_tokens_per_s
             basis = (
-                f" = {run.total_output_tokens:,} output tokens / {run.duration_s:,.2f} s"
+                said("import_why.basis", n=f"{run.total_output_tokens:,}", s=f"{run.duration_s:,.2f}")
                 if run.total_output_tokens and run.duration_s
                 else ""
             )
-            at = f" at {run.concurrency:,.4g} requests in flight" if run.concurrency is not None else ""
-            why["measured_output_tokens_per_s"] = (
-                f"Run {index}: {run.output_tokens_per_s:,.2f} output tokens/s{basis}{at}, whole system."
+            at = said("import_why.in_flight", n=f"{run.concurrency:,.4g}") if run.concurrency is not None else ""
+            why["measured_output_tokens_per_s"] = said(
+                "import_why.throughput", run=index, rate=f"{run.output_tokens_per_s:,.2f}", basis=basis, at=at
             )
             ask.append(
-                "The throughput is taken as that of one machine: on which machine and how many "
-                "accelerators was it measured?"
+                said("import_ask.which_machine")
                 if run.accelerators is None
-                else f"It was measured on {run.accelerators} accelerators; the scenario takes it as one machine."
+                else said("import_ask.accelerators", n=run.accelerators)
             )
         else:
-            ask.append("The file gives no throughput: it needs a duration or a second scrape.")
+            ask.append(said("import_ask.no_throughput"))
         if run.prefix_cache_hit_share is not None:
             fields["serving_cached_share"] = round(run.prefix_cache_hit_share, 6)
-            why["serving_cached_share"] = "Prefix cache hits / queries of the server, in tokens."
+            why["serving_cached_share"] = said("import_why.prefix_hits")
         elif run.output_tokens_per_s:
-            ask.append(
-                "How much of the input did the server find in its prefix cache during the test? A reused "
-                "data set counts."
-            )
+            ask.append(said("import_ask.prefix_hits"))
         if run.accepted_tokens_per_step is not None and run.accepted_tokens_per_step > 1:
-            why["accepted_tokens_per_step"] = (
-                f"{run.accepted_tokens_per_step:.3g} tokens per step were accepted; the measured "
-                "throughput already holds that gain, so the field stays at 1."
-            )
+            why["accepted_tokens_per_step"] = said("import_why.accepted", n=f"{run.accepted_tokens_per_step:.3g}")
         if len(self.rows) > 1:
             ask.append(
-                f"The file has {len(self.rows)} runs; run {index} was taken"
-                + (", the one with the highest output throughput." if row is None else ".")
+                said("import_ask.best_run", n=len(self.rows), run=index)
+                if row is None
+                else said("import_ask.run", n=len(self.rows), run=index)
             )
         if _load_limited(run):
-            ask.append(
-                "The test sent requests at a fixed rate and the server kept up: the throughput is what "
-                "was asked, not what "
-                "the machine can do."
-            )
+            ask.append(said("import_ask.fixed_rate"))
         return {"fields": fields, "explanations": why, "unresolved": list(dict.fromkeys(ask))}
 
     def to_validate_rows(self, hardware: str = "unknown", accelerators: int | None = None) -> list[dict[str, str]]:
@@ -311,10 +299,7 @@ def make_row(**values: Any) -> BenchmarkRow:
     rate = values["requests_per_s"]
     computed = _ratio(out, duration) if out else None
     if computed is not None and stated is not None and abs(computed - stated) > 0.02 * computed:
-        notes.append(
-            f"The file states {stated:,.2f} output tokens/s; output tokens over the duration are "
-            f"{computed:,.2f}, which was taken."
-        )
+        notes.append(said("import_note.stated_rate", stated=f"{stated:,.2f}", computed=f"{computed:,.2f}"))
     speed = computed if computed is not None else stated
     if values.get("output_tokens_mean") is None:
         values["output_tokens_mean"] = _ratio(out, done) if out else _ratio(speed, rate)
@@ -326,12 +311,12 @@ def make_row(**values: Any) -> BenchmarkRow:
         values["input_tokens_mean"] = max(0.0, (total - speed) / rate) or None
     values["output_tokens_per_s"], values["total_tokens_per_s"] = speed, total
     if speed is None and not out and not given:
-        raise CellError("has neither a throughput nor token counts")
+        raise CellError(said("import_cell.no_throughput"))
     failed = values.get("failed_requests")
     if failed:
-        notes.append(f"{failed:,} requests failed; they are not in the throughput.")
+        notes.append(said("import_note.failed", n=f"{failed:,}"))
     if done == 0:
-        raise CellError("has no completed request")
+        raise CellError(said("import_cell.none_completed"))
     return BenchmarkRow(**values, notes=tuple(notes))
 
 
@@ -420,9 +405,7 @@ def guidellm_run(b: Mapping[str, Any]) -> BenchmarkRow:
         ttft_mean_s=_ratio(pos(_get(good("time_to_first_token_ms"), "mean")), 1000.0),
         tpot_mean_ms=pos(_get(good("inter_token_latency_ms"), "mean"))
         or pos(_get(good("time_per_output_token_ms"), "mean")),
-        notes=()
-        if pos(_get(good("inter_token_latency_ms"), "mean")) is None
-        else ("TPOT is guidellm's mean inter-token latency; its time per output token counts the first token too.",),
+        notes=() if pos(_get(good("inter_token_latency_ms"), "mean")) is None else (said("import_note.guidellm_tpot"),),
     )
 
 
@@ -553,7 +536,7 @@ def inferencex_run(d: Mapping[str, Any]) -> BenchmarkRow:
         pos(m.get(k)) for k in ("tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu")
     )
     if gpus is None:
-        raise CellError("does not say the number of GPUs (tp, or num_prefill_gpu and num_decode_gpu)")
+        raise CellError(said("import_cell.no_gpus"))
     isl, osl = pos(m.get("isl")), pos(m.get("osl"))
     total = total_each * gpus if total_each else None
     notes: list[str] = []
@@ -562,15 +545,13 @@ def inferencex_run(d: Mapping[str, Any]) -> BenchmarkRow:
         apart = out_each * decode + in_each * prefill
         if abs(apart - total) <= 0.02 * total:
             output = out_each * decode
-            notes.append("Output per GPU counts the decode GPUs only.")
+            notes.append(said("import_note.decode_gpus"))
         elif abs((out_each + in_each) * gpus - total) > 0.02 * total:
             output = total * osl / (isl + osl) if isl and osl else None
-            notes.append(
-                "Output and input per GPU do not add up to the total; output was taken from the total and the shape."
-            )
+            notes.append(said("import_note.per_gpu_sum"))
     if output is None and total and isl and osl:
         output = total * osl / (isl + osl)
-        notes.append("The output throughput was derived from the total by the shape.")
+        notes.append(said("import_note.by_shape"))
     rate = _ratio(output, osl)
     tpot = pos(m.get("mean_tpot")) or pos(m.get("mean_itl"))
     e2e = pos(m.get("mean_e2el"))
@@ -648,25 +629,27 @@ class BenchFormat:
     units: tuple[str, ...]
 
 
+_RATE_MS_S: Final = ("tokens/s", said("import_unit.latency_ms"), said("import_unit.duration_s"))
+
 BENCH_FORMATS: Final = (
+    BenchFormat("sglang_bench", "sglang.bench_serving", _is_sglang, vllm_run, _RATE_MS_S),
+    BenchFormat("vllm_bench", "vllm bench serve", _is_vllm, vllm_run, _RATE_MS_S),
     BenchFormat(
-        "sglang_bench", "sglang.bench_serving", _is_sglang, vllm_run, ("tokens/s", "latencies in ms", "duration in s")
+        "inferencex",
+        said("import_label.inferencex"),
+        _is_inferencex,
+        inferencex_run,
+        (said("import_unit.rate_per_gpu"), said("import_unit.latency_s")),
     ),
-    BenchFormat("vllm_bench", "vllm bench serve", _is_vllm, vllm_run, ("tokens/s", "latencies in ms", "duration in s")),
-    BenchFormat(
-        "inferencex", "InferenceX results", _is_inferencex, inferencex_run, ("tokens/s per GPU", "latencies in s")
-    ),
-    BenchFormat(
-        "guidellm", "guidellm report", _is_guidellm, guidellm_run, ("tokens", "latencies in ms", "duration in s")
-    ),
+    BenchFormat("guidellm", said("import_label.guidellm"), _is_guidellm, guidellm_run, ("tokens", *_RATE_MS_S[1:])),
     BenchFormat(
         "inference_perf",
-        "inference-perf report",
+        said("import_label.inference_perf"),
         _is_inference_perf,
         inference_perf_run,
-        ("tokens/s", "latencies in s"),
+        ("tokens/s", said("import_unit.latency_s")),
     ),
-    BenchFormat("llmd_report", "llm-d benchmark report", _is_llmd, llmd_run, ("units as each figure states",)),
+    BenchFormat("llmd_report", said("import_label.llmd_report"), _is_llmd, llmd_run, (said("import_unit.as_stated"),)),
 )
 BENCH_KINDS: Final = {f.kind: f for f in BENCH_FORMATS}
 
@@ -718,18 +701,22 @@ def read_runs(fmt: BenchFormat, runs: list[Mapping[str, Any]]) -> BenchmarkRepor
     count = 0
     notes: list[str] = []
     if len(runs) > MAX_RUNS:
-        notes.append(f"The file has {len(runs):,} runs; the first {MAX_RUNS:,} were read.")
+        notes.append(said("import_note.many_runs", n=f"{len(runs):,}", most=f"{MAX_RUNS:,}"))
     for i, run in enumerate(runs[:MAX_RUNS], 1):
         try:
             if not fmt.matches(run):
-                raise CellError(f"is not a run of {fmt.label}")
+                raise CellError(said("import_cell.no_run", label=fmt.label))
             rows.append(fmt.read(run))
         except CellError as error:
             count += 1
             if len(refused) < 20:
-                refused.append(RefusedRow(i, str(error)))
+                refused.append(RefusedRow(i, error.why))
     if not rows:
-        why = f": run {refused[0].line} {refused[0].why}" if refused else ""
-        raise ImportRefused(f"No run of {fmt.label} can be read{why}.")
+        first = refused[0] if refused else None
+        raise ImportRefused(
+            said("import_refused.no_run_read", label=fmt.label)
+            if first is None
+            else said("import_refused.run_unread", label=fmt.label, run=first.line, why=first.why)
+        )
     notes += list(dict.fromkeys(n for r in rows for n in r.notes))
     return BenchmarkReport(fmt.kind, fmt.label, tuple(rows), len(rows), count, tuple(refused), tuple(notes), fmt.units)

@@ -9,6 +9,7 @@ import json
 import re
 from typing import Any, Final
 
+from calculators.texts import said
 from calculators.usage_import.errors import ImportRefused
 
 _KEY: Final = re.compile(
@@ -56,7 +57,7 @@ def parse_blocks(text: str) -> list[Any]:
     lines: list[tuple[int, str]] = []
     for count, raw in enumerate([*text.splitlines(), "---"]):
         if count > _MAX_LINES:
-            raise ImportRefused("The YAML has more lines than a benchmark report.")
+            raise ImportRefused(said("import_refused.yaml_lines"))
         body = raw.rstrip()
         if body.strip() == "---" or body.strip() == "...":
             if lines:
@@ -79,7 +80,7 @@ def _block(lines: list[tuple[int, str]], start: int, stop: int, depth: int) -> A
     if start >= stop:
         return None
     if depth > _MAX_DEPTH:
-        raise ImportRefused("The YAML is nested too deep to be a report.")
+        raise ImportRefused(said("import_refused.yaml_deep"))
     indent, first = lines[start]
     if first.startswith("- ") or first == "-":
         items: list[Any] = []

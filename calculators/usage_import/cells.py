@@ -11,6 +11,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from calculators.texts import said
 from calculators.usage_import.errors import CellError, shown
 
 DecimalMark = Literal[".", ","]
@@ -160,14 +161,14 @@ def _plain_number(body: str, mark: DecimalMark) -> str:
         other = "," if last == "." else "."
         whole, _, part = mantissa.rpartition(last)
         if last in whole or not _grouped(whole, other):
-            raise CellError(f"{shown(body)} is not a number")
+            raise CellError(said("import_cell.no_number", cell=shown(body)))
         return whole.replace(other, "") + "." + part + exponent
     if not dots and not commas:
         return mantissa + exponent
     separator = "." if dots else ","
     if dots + commas > 1:
         if not _grouped(mantissa, separator):
-            raise CellError(f"{shown(body)} is not a number")
+            raise CellError(said("import_cell.no_number", cell=shown(body)))
         return mantissa.replace(separator, "") + exponent
     whole, _, part = mantissa.partition(separator)
     thousands_shape = len(part) == 3 and 1 <= len(whole) <= 3 and whole not in ("0", "") and not exponent
@@ -201,36 +202,36 @@ def money_of(value: object, mark: DecimalMark = ".", most: Decimal = MAX_MONEY) 
     if value is None:
         return None
     if isinstance(value, bool):
-        raise CellError(f"{shown(value)} is not an amount")
+        raise CellError(said("import_cell.no_amount", cell=shown(value)))
     if isinstance(value, int):
         return _bounded(Decimal(value), "", value, most)
     if isinstance(value, float):
         if value != value:
             return None
         if value in (float("inf"), float("-inf")):
-            raise CellError("an infinite amount")
+            raise CellError(said("import_cell.infinite"))
         return _bounded(Decimal(repr(value)), "", value, most)
     if not isinstance(value, str):
-        raise CellError(f"{shown(type(value).__name__)} where an amount should be")
+        raise CellError(said("import_cell.other_type", cell=shown(type(value).__name__)))
     text = value.strip().replace("\u2212", "-")
     if text.lower() in BLANK:
         return None
     if len(text) > 80:
-        raise CellError(f"{shown(text)} is not an amount")
+        raise CellError(said("import_cell.no_amount", cell=shown(text)))
     if not _PLAIN.match(text) or (mark == "," and "." in text):
         if text[0] in "=@":
-            raise CellError(f"{shown(text)} is a formula, not a number")
+            raise CellError(said("import_cell.formula", cell=shown(text)))
         match = _MONEY.match(text)
         if match is None or bool(match["open"]) != bool(match["close"]):
-            raise CellError(f"{shown(text)} is not an amount")
+            raise CellError(said("import_cell.no_amount", cell=shown(text)))
         signs = [s for s in (match["s1"], match["s2"], match["s3"]) if s]
         if len(signs) > 1 or (match["c1"] and match["c2"]):
-            raise CellError(f"{shown(text)} is not an amount")
+            raise CellError(said("import_cell.no_amount", cell=shown(text)))
         negative = "-" in signs or bool(match["open"])
         named = (match["c1"] or match["c2"] or "").lower()
         currency = _SYMBOLS.get(named) or (named.upper() if named.upper() in _CODES else "¥" if "¥" in named else "")
         if named and not currency:
-            raise CellError(f"{shown(text)} has a currency or unit that is not known")
+            raise CellError(said("import_cell.unknown_unit", cell=shown(text)))
         number = _decimal(_plain_number(match["n"].strip(), mark), text)
         return _bounded(-number if negative else number, currency, text, most)
     return _bounded(_decimal(text, text), "", text, most)
@@ -240,12 +241,12 @@ def _decimal(number: str, text: str) -> Decimal:
     try:
         return Decimal(number)
     except InvalidOperation:
-        raise CellError(f"{shown(text)} is not a number") from None
+        raise CellError(said("import_cell.no_number", cell=shown(text))) from None
 
 
 def _bounded(amount: Decimal, currency: str, cell: object, most: Decimal) -> Money:
     if not amount.is_finite() or abs(amount) > most:
-        raise CellError(f"{shown(cell)} is too large to be plausible")
+        raise CellError(said("import_cell.too_large", cell=shown(cell)))
     if amount != 0 and amount.adjusted() < -30:
         amount = Decimal(0)
     return Money(amount, currency)
@@ -261,7 +262,7 @@ def number_of(value: object, mark: DecimalMark = ".") -> Decimal | None:
     if found is None:
         return None
     if found.currency:
-        raise CellError(f"{shown(value)} is money where a quantity should be")
+        raise CellError(said("import_cell.money", cell=shown(value)))
     return found.amount
 
 
@@ -287,12 +288,12 @@ def count_of(value: object, mark: DecimalMark = ".") -> int | None:
         if quantity is None:
             return None
         if quantity != quantity.to_integral_value():
-            raise CellError(f"{shown(value)} is not a whole count")
+            raise CellError(said("import_cell.not_whole", cell=shown(value)))
         number = int(quantity)
     if number < 0:
-        raise CellError(f"{shown(value)} is a negative count")
+        raise CellError(said("import_cell.negative", cell=shown(value)))
     if number > MAX_COUNT:
-        raise CellError(f"{shown(value)} is not a plausible count")
+        raise CellError(said("import_cell.no_count", cell=shown(value)))
     return number
 
 
@@ -345,7 +346,7 @@ def instant_of(value: object, order: DayOrder = "mdy") -> Instant | None:
             return None
         return _epoch(float(value) if abs(value) < 1e30 else 1e30)
     if not isinstance(value, str):
-        raise CellError("a date was expected")
+        raise CellError(said("import_cell.date_expected"))
     return _instant_of_text(value, order)
 
 
@@ -355,7 +356,7 @@ def _instant_of_text(value: str, order: DayOrder) -> Instant | None:
     if text.lower() in BLANK:
         return None
     if len(text) > 60:
-        raise CellError(f"{shown(text)} is not a date")
+        raise CellError(said("import_cell.no_date", cell=shown(text)))
     if match := _ISO.match(text):
         y, mo, d, h, mi, s, frac, half, tz = match.groups()
         return _build(text, int(y), int(mo), int(d or 1), _half(h, half), mi, s, frac, tz)
@@ -383,7 +384,7 @@ def _instant_of_text(value: str, order: DayOrder) -> Instant | None:
             None,
             match["tz"],
         )
-    raise CellError(f"{shown(text)} is not a date that can be read (expected for example 2026-05-12T13:00:00Z)")
+    raise CellError(said("import_cell.unread_date", cell=shown(text)))
 
 
 def _half(hour: str | None, half: str | None) -> str | None:
@@ -399,16 +400,16 @@ def _build(
         day = dt.datetime(y, mo, d, tzinfo=dt.UTC)
         clock = dt.timedelta(hours=int(h or 0), minutes=int(mi or 0), seconds=int(s or 0))
     except (ValueError, OverflowError):
-        raise CellError(f"{shown(text)} is not a date that exists") from None
+        raise CellError(said("import_cell.no_such_date", cell=shown(text))) from None
     if int(h or 0) > 24 or int(mi or 0) > 59 or int(s or 0) > 60:
-        raise CellError(f"{shown(text)} is not a time of day")
+        raise CellError(said("import_cell.no_time", cell=shown(text)))
     # Microseconds: a float of seconds since 1970 cannot hold the ninth digit and would round up into the next day.
     seconds = (day - _EPOCH).total_seconds() + clock.total_seconds() + (float("0." + frac[:6]) if frac else 0.0)
     if tz and tz[0] in "+-":
         digits = re.sub(r"\D", "", tz)
         offset = int(digits[:2]) * 3600 + int(digits[2:4] or 0) * 60
         if offset > 15 * 3600:
-            raise CellError(f"{shown(text)} has an offset that does not exist")
+            raise CellError(said("import_cell.no_offset", cell=shown(text)))
         seconds += -offset if tz[0] == "+" else offset
     return _checked(seconds, h is not None, text)
 
@@ -417,12 +418,12 @@ def _epoch(number: float) -> Instant:
     for scale in (1.0, 1e3, 1e6, 1e9):
         if _FIRST_S <= number / scale < _LAST_S:
             return Instant(number / scale, True)
-    raise CellError(f"{shown(f'{number:.15g}')} is not a time since 1970 between the years 2000 and 2099")
+    raise CellError(said("import_cell.no_epoch", cell=shown(f"{number:.15g}")))
 
 
 def _checked(seconds: float, has_time: bool, text: str) -> Instant:
     if not _FIRST_S <= seconds < _LAST_S:
-        raise CellError(f"{shown(text)} lies outside the years 2000 to 2099")
+        raise CellError(said("import_cell.outside", cell=shown(text)))
     return Instant(seconds, has_time)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from calculators.texts import said
 from calculators.usage_import.cells import Instant, count_of, instant_of, money_of, text_of
 from calculators.usage_import.errors import CellError
 from calculators.usage_import.files import object_table
@@ -14,7 +15,7 @@ from calculators.usage_import.rows import (
     read_openai_costs,
     read_openai_usage,
 )
-from calculators.usage_import.usage import Collector, split_input
+from calculators.usage_import.usage import ALL_MODELS, NO_BREAKDOWN, Collector, split_input
 
 _LISTS: Final = (
     "data",
@@ -81,8 +82,8 @@ def note_pages(documents: Sequence[Any], into: Collector) -> None:
     """Say that a page of several is not the whole."""
     last = pages(documents)
     if last and isinstance(last[-1], dict) and last[-1].get("has_more") is True:
-        into.note("has_more is true: this is one page of several and the totals are not complete.")
-        into.questions.append("The export has more pages: add them, or the volume is too low.")
+        into.note(said("import_note.has_more"))
+        into.questions.append(said("import_ask.more_pages"))
 
 
 def buckets(documents: Sequence[Any]) -> list[Mapping[str, Any]]:
@@ -163,7 +164,7 @@ def _anthropic(
             when = instant_of(bucket.get("starting_at", bucket.get("start_time")))
             stop = _end(bucket.get("ending_at", bucket.get("end_time")))
         except CellError as error:
-            into.refuse(line + 1, str(error))
+            into.refuse(line + 1, error.why)
             continue
         results = [r for r in _results(bucket) if isinstance(r, dict)]
         if not results:
@@ -173,13 +174,13 @@ def _anthropic(
             try:
                 one(when, stop, result)
             except CellError as error:
-                into.refuse(line, str(error))
+                into.refuse(line, error.why)
 
 
 def _read_anthropic_usage(documents: Sequence[Any], into: Collector) -> None:
     into.units.append("tokens")
     into.knows(new=True, cached=True, writes=True, output=True)
-    into.note("Cached reads and cache writes stand beside the uncached input and were not taken out of it.")
+    into.note(said("import_note.cache_beside"))
 
     def one(when: Instant | None, stop: Instant | None, r: Mapping[str, Any]) -> None:
         made = r.get("cache_creation") if isinstance(r.get("cache_creation"), dict) else {}
@@ -195,9 +196,7 @@ def _read_anthropic_usage(documents: Sequence[Any], into: Collector) -> None:
         if "200k" in text_of(r.get("context_window")).replace(" ", "") and not text_of(
             r.get("context_window")
         ).strip().startswith(("0", "≤", "<")):
-            question = (
-                "Some rows are requests above 200k input tokens, which have a price of their own: price them apart."
-            )
+            question = said("import_ask.above_200k")
             if question not in into.questions:
                 into.questions.append(question)
         into.add(when, text_of(r.get("model")), end=stop, new=new, cached=read, write_5m=w5, write_1h=w1, output=out)
@@ -206,8 +205,8 @@ def _read_anthropic_usage(documents: Sequence[Any], into: Collector) -> None:
 
 
 def _read_anthropic_cost(documents: Sequence[Any], into: Collector) -> None:
-    into.units.append("cents in decimal strings, divided by 100")
-    into.note("Amounts of Anthropic's cost API are cents; they were divided by 100.")
+    into.units.append(said("import_unit.cents_text"))
+    into.note(said("import_note.anthropic_cents"))
 
     def one(when: Instant | None, stop: Instant | None, r: Mapping[str, Any]) -> None:
         money, listed = money_of(r.get("amount")), money_of(r.get("list_amount"))
@@ -286,10 +285,10 @@ def _read_litellm_daily(documents: Sequence[Any], into: Collector) -> None:
             if any(r is not None and r < 0 for r in rest) or (
                 rest_spend is not None and rest_spend < Decimal("-0.000001")
             ):
-                into.note("The models of a day add up to more than the day; the day's totals were used.")
+                into.note(said("import_note.day_totals"))
                 parts, rest, rest_spend = [], counts, spend
             if any(rest) or (rest_spend is not None and abs(rest_spend) > Decimal("1e-9")):
-                parts.append(("(not broken down by model)" if parts else "(all models)", rest, rest_spend))
+                parts.append((NO_BREAKDOWN if parts else ALL_MODELS, rest, rest_spend))
             grand = total if len(parts) == 1 else None
             for name, amounts, money in parts:
                 given, out, read, write, requests = amounts
@@ -309,7 +308,7 @@ def _read_litellm_daily(documents: Sequence[Any], into: Collector) -> None:
             # A day is one row of the file however many models it was split into.
             into.rows_read -= len(parts) - 1
         except CellError as error:
-            into.refuse(number, str(error))
+            into.refuse(number, error.why)
 
 
 def _spend_days(documents: Sequence[Any]) -> list[Any]:
@@ -333,13 +332,13 @@ def _read_spend_days(documents: Sequence[Any], into: Collector) -> None:
                 continue
             rest = total.amount - known
             entries = [(n, m.amount) for n, m in parts if m] + (
-                [("(not broken down by model)", rest)] if abs(rest) > Decimal("1e-9") else []
+                [(NO_BREAKDOWN, rest)] if abs(rest) > Decimal("1e-9") else []
             )
             for name, amount in entries:
                 into.add(when, name, spend=amount, billing=billing_of(name), daily=True)
             into.rows_read -= max(0, len(entries) - 1)
         except CellError as error:
-            into.refuse(number, str(error))
+            into.refuse(number, error.why)
 
 
 # --------------------------------------------------------------------------------------------------------------
@@ -355,7 +354,7 @@ def _langfuse_days(documents: Sequence[Any]) -> list[Any]:
 
 
 def _read_langfuse_days(documents: Sequence[Any], into: Collector) -> None:
-    into.units += ["tokens", "USD (as Langfuse computed it)"]
+    into.units += ["tokens", said("import_unit.langfuse_usd")]
     for number, day in enumerate(_langfuse_days(documents), 1):
         try:
             when = instant_of(day.get("date"))
@@ -375,16 +374,32 @@ def _read_langfuse_days(documents: Sequence[Any], into: Collector) -> None:
                     daily=True,
                 )
         except CellError as error:
-            into.refuse(number, str(error))
+            into.refuse(number, error.why)
 
 
 DOCUMENT_FORMATS: Final = (
-    DocumentFormat("anthropic_usage", "Anthropic usage API", "anthropic", _is_anthropic_usage, _read_anthropic_usage),
-    DocumentFormat("openai_costs", "OpenAI costs API", "openai", _is_openai_costs, _read_openai_costs),
-    DocumentFormat("anthropic_cost", "Anthropic cost API", "anthropic", _is_anthropic_cost, _read_anthropic_cost),
-    DocumentFormat("openai_usage", "OpenAI usage API", "openai", _is_openai_usage, _read_openai_usage),
-    DocumentFormat("litellm_daily", "LiteLLM daily activity", "", _is_litellm_daily, _read_litellm_daily),
-    DocumentFormat("litellm_logs", "LiteLLM spend by day", "", lambda d: bool(_spend_days(d)), _read_spend_days),
-    DocumentFormat("langfuse", "Langfuse daily metrics", "", lambda d: bool(_langfuse_days(d)), _read_langfuse_days),
+    DocumentFormat(
+        "anthropic_usage",
+        said("import_label.anthropic_usage_api"),
+        "anthropic",
+        _is_anthropic_usage,
+        _read_anthropic_usage,
+    ),
+    DocumentFormat(
+        "openai_costs", said("import_label.openai_costs_api"), "openai", _is_openai_costs, _read_openai_costs
+    ),
+    DocumentFormat(
+        "anthropic_cost", said("import_label.anthropic_cost_api"), "anthropic", _is_anthropic_cost, _read_anthropic_cost
+    ),
+    DocumentFormat(
+        "openai_usage", said("import_label.openai_usage_api"), "openai", _is_openai_usage, _read_openai_usage
+    ),
+    DocumentFormat("litellm_daily", said("import_label.litellm_daily"), "", _is_litellm_daily, _read_litellm_daily),
+    DocumentFormat(
+        "litellm_logs", said("import_label.litellm_spend_days"), "", lambda d: bool(_spend_days(d)), _read_spend_days
+    ),
+    DocumentFormat(
+        "langfuse", said("import_label.langfuse_daily"), "", lambda d: bool(_langfuse_days(d)), _read_langfuse_days
+    ),
 )
 """Shapes in the order in which they are tried."""

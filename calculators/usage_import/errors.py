@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from calculators.texts import Said, said
+
 
 class ImportRefused(ValueError):
     """A file that cannot be read.
@@ -11,13 +13,33 @@ class ImportRefused(ValueError):
     """
 
     def __init__(self, reason: str) -> None:
-        # Names from the file may hold line breaks; a reason never does.
-        self.reason = " ".join("".join(c if c.isprintable() else " " for c in reason).split())
+        self.reason = _one_line(reason)
         super().__init__(self.reason)
 
 
 class CellError(ValueError):
-    """A single cell that cannot be read; the row is refused with this reason and the file goes on."""
+    """A single cell that cannot be read; the row is refused with this reason and the file goes on.
+
+    Attributes:
+        why: the reason, in words that can be translated.
+    """
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+def _one_line(words: str) -> str:
+    """Names from the file may hold line breaks; a reason never does."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
+    if not isinstance(words, Said):
+        return line
+    return Said(line, words.key, {n: _one_line(v) if isinstance(v, str) else v for n, v in words.places.items()})
+
+
+def then(first: str, second: str) -> str:
+    """Two sentences, one after the other."""
+    return said("import.then", a=first, b=second)
 
 
 def shown(value: object, limit: int = 40) -> str:
@@ -29,4 +51,7 @@ def shown(value: object, limit: int = 40) -> str:
 def listed(names: Iterable[str], count: int = 12) -> str:
     """List the first names of a file's columns or models for a message, each cut to 40 characters."""
     short = [name if len(name) <= 40 else name[:39] + "…" for name in names]
-    return (", ".join(short[:count]) + (f" and {len(short) - count} more" if len(short) > count else "")) or "none"
+    names_shown = ", ".join(short[:count])
+    if len(short) > count:
+        return said("import.and_more", names=names_shown, n=len(short) - count)
+    return names_shown or said("import.none")

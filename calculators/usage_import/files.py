@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from calculators.texts import catalogue, said
 from calculators.usage_import.cells import DayOrder, DecimalMark, header_key, text_of
 from calculators.usage_import.errors import ImportRefused
 
@@ -26,26 +27,29 @@ _LINE_LIMIT: Final = 4 * 10**6
 _MAX_COLUMNS: Final = 2_000
 
 _MAGIC: Final = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook"),
-    (b"PK\x05\x06", "a zip archive"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
-    (b"%PDF", "a PDF"),
-    (b"PAR1", "a Parquet file"),
-    (b"ORC", "an ORC file"),
-    (b"Obj\x01", "an Avro file"),
-    (b"SQLite format 3", "an SQLite database"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ", "an xz archive"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
-    (b"7z\xbc\xaf", "a 7z archive"),
-    (b"Rar!", "a RAR archive"),
-    (b"\x89PNG", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"GIF8", "an image"),
-    (b"\x7fELF", "a program"),
-    (b"ARROW1", "an Arrow file"),
+    (b"PK\x03\x04", "zip_or_excel"),
+    (b"PK\x05\x06", "zip"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\xd0\xcf\x11\xe0", "old_excel"),
+    (b"%PDF", "pdf"),
+    (b"PAR1", "parquet"),
+    (b"ORC", "orc"),
+    (b"Obj\x01", "avro"),
+    (b"SQLite format 3", "sqlite"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"7z\xbc\xaf", "seven_zip"),
+    (b"Rar!", "rar"),
+    (b"\x89PNG", "image"),
+    (b"\xff\xd8\xff", "image"),
+    (b"GIF8", "image"),
+    (b"\x7fELF", "program"),
+    (b"ARROW1", "arrow"),
 )
+"""First bytes of files that are not text, and what they are (a text of [import_magic])."""
+
+_ARCHIVES: Final = frozenset({"zip", "gzip", "bzip2", "xz", "zstd", "seven_zip", "rar"})
 
 _DROPPED: Final = frozenset(
     [
@@ -109,7 +113,7 @@ class Source:
             number = 1
             while line := handle.readline(longest):
                 if len(line) >= longest:
-                    raise ImportRefused(f"Line {number} is longer than {longest:,} characters: this is not an export.")
+                    raise ImportRefused(said("import_refused.long_line", line=number, most=f"{longest:,}"))
                 yield line
                 number += 1
 
@@ -121,20 +125,17 @@ def open_source(data: bytes, filename: str = "") -> Source:
         ImportRefused: empty, too large, an archive, a workbook, a picture or another binary file, a web page.
     """
     if not data:
-        raise ImportRefused("The file is empty.")
+        raise ImportRefused(said("import_refused.empty"))
     if len(data) > MAX_BYTES:
         raise ImportRefused(
-            f"The file has {len(data) / 1e6:,.0f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: export a shorter "
-            "period or totals by day."
+            said("import_refused.too_large", mb=f"{len(data) / 1e6:,.0f}", most=f"{MAX_BYTES / 1e6:,.0f}")
         )
     for magic, name in _MAGIC:
         if data.startswith(magic):
-            remedy = (
-                "unpack it and give the CSV or JSON inside"
-                if "archive" in name and "workbook" not in name
-                else "save or unpack it as CSV or JSON"
+            remedy = "unpack" if name in _ARCHIVES else "save"
+            raise ImportRefused(
+                said("import_refused.magic", what=said(f"import_magic.{name}"), remedy=said(f"import_refused.{remedy}"))
             )
-            raise ImportRefused(f"This is {name}, not a text file: {remedy}.")
     notes: list[str] = []
     head = data[:65536]
     encoding = _encoding(data, head, notes)
@@ -144,13 +145,13 @@ def open_source(data: bytes, filename: str = "") -> Source:
         "replace",
     ).lstrip("\ufeff")
     if not text.strip():
-        raise ImportRefused("The file has no text in it.")
+        raise ImportRefused(said("import_refused.no_text"))
     odd = sum(1 for c in text[:20000] if (ord(c) < 32 and c not in "\t\r\n\f\x0b") or c == "\ufffd")
     if odd > max(4, len(text[:20000]) // 20):
-        raise ImportRefused("This is a binary file, not CSV, JSON or metrics text.")
+        raise ImportRefused(said("import_refused.binary"))
     start = text.lstrip()[:200].lower()
     if start.startswith(("<!doctype html", "<html", "<?xml", "<svg")):
-        raise ImportRefused("This is a web page or XML, not an export: download the CSV or JSON instead.")
+        raise ImportRefused(said("import_refused.web_page"))
     return Source(data, filename, encoding, tuple(notes), text)
 
 
@@ -175,7 +176,7 @@ def _encoding(data: bytes, head: bytes, notes: list[str]) -> str:
     except UnicodeDecodeError as error:
         if len(data) - error.end < 4 and error.reason == "unexpected end of data":
             return "utf-8"
-        notes.append("The text is not UTF-8; it was read as Windows-1252.")
+        notes.append(said("import_note.not_utf8"))
         return "cp1252"
     return "utf-8"
 
@@ -249,15 +250,13 @@ def csv_rows(source: Source) -> tuple[Iterator[tuple[int, list[str]]], str]:
                 if line == 1 and record:
                     record[0] = record[0].lstrip("\ufeff")
                 if len(record) > _MAX_COLUMNS:
-                    raise ImportRefused(
-                        f"Line {line} has more than {_MAX_COLUMNS:,} columns: this is not an export that can be read."
-                    )
+                    raise ImportRefused(said("import_refused.many_columns", line=line, most=f"{_MAX_COLUMNS:,}"))
                 if any(cell.strip() for cell in record):
                     yield line, record
         except StopIteration:
             return
         except csv.Error as error:
-            raise ImportRefused(f"The CSV breaks at line {reader.line_num + 1}: {error}.") from None
+            raise ImportRefused(said("import_refused.csv_line", line=reader.line_num + 1, what=error.args[0])) from None
 
     return stream(), delimiter
 
@@ -285,11 +284,11 @@ def csv_table(source: Source, header_at: int) -> Table:
             if number <= header_at:
                 continue
             if _is_total(record):
-                yield line, "adds up other rows and was left out"
+                yield line, said("import_cell.total_row")
             elif len(record) < width:
-                yield line, f"has {len(record)} of {width} columns"
+                yield line, said("import_cell.few_columns", n=len(record), of=width)
             elif len(record) > width and any(cell.strip() for cell in record[width:]):
-                yield line, f"has {len(record)} columns where the header has {width}"
+                yield line, said("import_cell.more_columns", n=len(record), of=width)
             else:
                 yield line, record
 
@@ -362,20 +361,14 @@ def _style(
     if commas > dots or (commas == dots and (german or (delimiter == ";" and thousands > 0))):
         mark = ","
     if commas and dots:
-        notes.append(
-            f"Some numbers are written 1.234,5 and some 1,234.5; where only one reading is possible it was taken, "
-            f"else '{mark}' was read as the decimal mark."
-        )
+        notes.append(said("import_note.mixed_marks", mark=mark))
     elif mark == ",":
-        notes.append("Numbers were read with a decimal comma.")
+        notes.append(said("import_note.decimal_comma"))
     order: DayOrder = "dmy" if day_first > month_first or (not month_first and not day_first and german) else "mdy"
     if undecided and not day_first and not month_first:
-        notes.append(f"Dates such as 5/1/25 were read as {'day/month' if order == 'dmy' else 'month/day'}/year.")
+        notes.append(said("import_note.dates_dmy" if order == "dmy" else "import_note.dates_mdy"))
     if day_first and month_first:
-        notes.append(
-            "Dates mix day/month and month/day; a date with both parts up to 12 was read as "
-            f"{'day/month' if order == 'dmy' else 'month/day'}."
-        )
+        notes.append(said("import_note.mixed_dates_dmy" if order == "dmy" else "import_note.mixed_dates_mdy"))
     return mark, order, notes
 
 
@@ -419,9 +412,7 @@ def load_json(source: Source) -> list[Any]:
     data = source.data
     opened = data.count(b"{") + data.count(b"[")
     if opened > MAX_JSON_CONTAINERS or data.count(b",") > MAX_JSON_COMMAS:
-        raise ImportRefused(
-            "The JSON has more values than can be read at once: export a shorter period or totals by day."
-        )
+        raise ImportRefused(said("import_refused.many_values"))
     if _is_lines(source):
         return [document for _, document in iter_json_lines(source)]
     with source.text() as handle:
@@ -468,7 +459,7 @@ def _documents(decoder: json.JSONDecoder, text: str) -> Iterator[Any]:
 def _parse(decoder: json.JSONDecoder, text: str, line: int) -> Any:
     document, end = _parse_at(decoder, text, 0, line)
     if text[end:].strip():
-        raise ImportRefused(f"The JSON cannot be read at line {line}: extra data.")
+        raise ImportRefused(said("import_refused.json_at", line=line, what=said("import_json.extra_data")))
     return document
 
 
@@ -476,14 +467,21 @@ def _parse_at(decoder: json.JSONDecoder, text: str, start: int, line: int | None
     try:
         return decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        where = f"line {line if line is not None else error.lineno}"
+        where = line if line is not None else error.lineno
         if error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg:
-            raise ImportRefused(f"The JSON is cut off at {where}: download it again.") from None
-        raise ImportRefused(f"The JSON cannot be read at {where}: {error.msg.rstrip('.').lower()}.") from None
+            raise ImportRefused(said("import_refused.json_cut", line=where)) from None
+        raise ImportRefused(said("import_refused.json_at", line=where, what=_json_error(error.msg))) from None
     except RecursionError:
-        raise ImportRefused("The JSON is nested too deep to be an export.") from None
+        raise ImportRefused(said("import_refused.json_deep")) from None
     except ValueError:
-        raise ImportRefused("The JSON has a number that is too long to read.") from None
+        raise ImportRefused(said("import_refused.json_number")) from None
+
+
+def _json_error(message: str) -> str:
+    """What the JSON parser complains of; in English if it is none of the usual complaints."""
+    words = message.rstrip(".").lower()
+    key = "import_json." + re.sub(r"[^a-z]+", "_", words.replace("','", "comma").replace("':'", "colon")).strip("_")
+    return said(key) if key in catalogue() and catalogue()[key]["en"] == words else words
 
 
 def flatten(item: Mapping[str, Any], depth: int = 3) -> dict[str, Any]:
@@ -514,9 +512,7 @@ def object_table(items: Sequence[Any] | Iterator[tuple[int, Any]], first: Sequen
             for key in flatten(item):
                 headers.setdefault(header_key(key), key)
         if len(headers) > _MAX_COLUMNS:
-            raise ImportRefused(
-                f"The JSON objects have more than {_MAX_COLUMNS:,} different keys: this is not a usage export."
-            )
+            raise ImportRefused(said("import_refused.json_keys", most=f"{_MAX_COLUMNS:,}"))
     keys = tuple(headers)
     index = {key: i for i, key in enumerate(keys)}
 
@@ -524,7 +520,7 @@ def object_table(items: Sequence[Any] | Iterator[tuple[int, Any]], first: Sequen
         pairs: Iterator[tuple[int, Any]] = items if streaming else iter(enumerate(sample, 1))  # type: ignore[assignment]
         for number, item in pairs:
             if not isinstance(item, dict):
-                yield number, "is not an object"
+                yield number, said("import_cell.no_object")
                 continue
             cells: list[Any] = [None] * len(keys)
             for key, value in flatten(item).items():

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from calculators.texts import said
 from calculators.usage_import.bench import BenchmarkReport, BenchmarkRow
 from calculators.usage_import.cells import instant_of
 from calculators.usage_import.errors import CellError, ImportRefused
@@ -104,7 +105,7 @@ def parse_scrapes(source: Source) -> list[Scrape]:
         sample = _SAMPLE.match(line)
         if sample is None:
             if number < 3 or not scrapes[-1].series:
-                raise ImportRefused(f"Line {number} is not in the Prometheus text format.")
+                raise ImportRefused(said("import_refused.not_prometheus", line=number))
             continue
         name, labels, text, stamp = sample.groups()
         role = _ROLE.get(name) or _GAUGES.get(name)
@@ -117,7 +118,7 @@ def parse_scrapes(source: Source) -> list[Scrape]:
         current.series.add(key)
         current.lines += 1
         if len(current.series) > 200_000:
-            raise ImportRefused("The scrape has more series than a server has.")
+            raise ImportRefused(said("import_refused.many_series"))
         if pending is not None:
             current.at_s, pending = pending, None
         elif stamp is not None and current.at_s is None:
@@ -126,7 +127,7 @@ def parse_scrapes(source: Source) -> list[Scrape]:
         try:
             value = float(text)
         except ValueError:
-            raise ImportRefused(f"Line {number}: the value of {name} is not a number.") from None
+            raise ImportRefused(said("import_refused.metric_value", line=number, name=name)) from None
         if not math.isfinite(value) or value < 0 or value > 1e18:
             continue
         found = _MODEL.search(labels or "")
@@ -162,42 +163,27 @@ def read_metrics(scrapes: list[Scrape], seconds: float | None = None) -> Benchma
         scrapes.
     """
     if not scrapes or not any(s.models() for s in scrapes):
-        raise ImportRefused(
-            "The metrics have no token counters of vLLM or SGLang (vllm:prompt_tokens_total, "
-            "sglang:prompt_tokens_total)."
-        )
+        raise ImportRefused(said("import_refused.no_counters"))
     first, last = (None, scrapes[0]) if len(scrapes) == 1 else (scrapes[0], scrapes[-1])
     notes: list[str] = []
     questions: list[str] = []
     elapsed = None
     if first is None:
-        notes.append(
-            "One scrape holds totals since the server started, without a clock: totals and means, no "
-            "rates. Take a second "
-            "scrape under steady load for a throughput."
-        )
+        notes.append(said("import_note.one_scrape"))
     else:
         stamped = last.at_s - first.at_s if last.at_s is not None and first.at_s is not None else None
         elapsed = seconds if seconds is not None else stamped
         if elapsed is not None and (not math.isfinite(elapsed) or elapsed <= 0):
-            raise ImportRefused(
-                "The second scrape is not later than the first: give them in order, with the seconds between them."
-            )
+            raise ImportRefused(said("import_refused.scrape_order"))
         if elapsed is None:
-            notes.append("The scrapes do not say when they were taken: totals and means between them, no rates.")
-            questions.append("How many seconds lie between the two scrapes?")
+            notes.append(said("import_note.no_clock"))
+            questions.append(said("import_ask.seconds"))
         else:
-            notes.append(
-                f"Rates are the growth of the counters over {elapsed:,.1f} s between the first and the last scrape."
-            )
+            notes.append(said("import_note.rates", s=f"{elapsed:,.1f}"))
     rows = [_row(first, last, model, elapsed) for model in last.models()]
     rows = [r for r in rows if r.total_input_tokens or r.total_output_tokens]
     if not rows:
-        raise ImportRefused(
-            "No tokens were counted between the scrapes: the server was idle."
-            if first is not None
-            else "The server has counted no tokens yet."
-        )
+        raise ImportRefused(said("import_refused.idle") if first is not None else said("import_refused.no_tokens_yet"))
     engine = last.engine or "server"
     return BenchmarkReport(
         f"{engine}_metrics",
@@ -207,7 +193,7 @@ def read_metrics(scrapes: list[Scrape], seconds: float | None = None) -> Benchma
         0,
         (),
         tuple(notes),
-        ("tokens", "latencies in s"),
+        ("tokens", said("import_unit.latency_s")),
         tuple(questions),
     )
 
@@ -220,8 +206,7 @@ def _row(first: Scrape | None, last: Scrape, model: str, elapsed: float | None) 
         before = first.get(model, role) or 0.0
         if now < before:
             raise ImportRefused(
-                f"The counter of {role} went down from {before:,.0f} to {now:,.0f}: the server was restarted "
-                "between the scrapes, or their order is wrong."
+                said("import_refused.counter_fell", name=role, before=f"{before:,.0f}", now=f"{now:,.0f}")
             )
         return now - before
 
@@ -241,7 +226,7 @@ def _row(first: Scrape | None, last: Scrape, model: str, elapsed: float | None) 
     e2e_total = grown("e2e_sum")
     share = min(1.0, hits / queries) if hits is not None and queries else None
     return BenchmarkRow(
-        name="since the server started" if first is None else "between two scrapes",
+        name=said("import.since_start") if first is None else said("import.between_scrapes"),
         model=model,
         engine=last.engine,
         completed_requests=done,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, TypedDict
 
+from calculators.texts import listed as joined
+from calculators.texts import said
 from calculators.usage_import.cells import (
     Instant,
     Money,
@@ -22,7 +24,7 @@ from calculators.usage_import.cells import (
 )
 from calculators.usage_import.errors import CellError, ImportRefused, listed, shown
 from calculators.usage_import.files import Table, json_cell
-from calculators.usage_import.usage import Billing, Collector, split_input
+from calculators.usage_import.usage import TRACE, Billing, Collector, split_input
 
 Reader = Callable[[Table, Collector], None]
 
@@ -104,14 +106,16 @@ class Columns:
             return ""
         cell = row[at]
         if isinstance(cell, str) and "\n" in cell and "\n" in cell.strip():
-            raise CellError(f"{self.table.headers[at]}: has a line break in it; a quote is open")
+            raise CellError(
+                said("import_cell.of_column", column=self.table.headers[at], what=said("import_cell.open_quote"))
+            )
         return text_of(cell)
 
     def _named(self, at: int, read: Callable[[Any, Any], Any], cell: Any, how: Any) -> Any:
         try:
             return read(cell, how)
         except CellError as error:
-            raise CellError(f"{self.table.headers[at]}: {error}") from None
+            raise CellError(said("import_cell.of_column", column=self.table.headers[at], what=error.why)) from None
 
 
 def _run(table: Table, into: Collector, one: Callable[[int, list[Any]], None]) -> None:
@@ -119,7 +123,7 @@ def _run(table: Table, into: Collector, one: Callable[[int, list[Any]], None]) -
         try:
             one(line, row)
         except CellError as error:
-            into.refuse(line, str(error))
+            into.refuse(line, error.why)
 
 
 def _currency(money: Money | None, named: str, default: str) -> str:
@@ -172,7 +176,7 @@ def read_anthropic_usage(table: Table, into: Collector) -> None:
     tier, context = c.at("usage_type", "service_tier"), c.at("context_window")
     into.units.append("tokens")
     into.knows(new=True, cached=read is not None, writes=w5 is not None, output=True)
-    into.note("Cached reads and cache writes stand beside the uncached input and were not taken out of it.")
+    into.note(said("import_note.cache_beside"))
 
     def one(line: int, row: list[Any]) -> None:
         when = c.instant(row, date)
@@ -194,7 +198,7 @@ def read_anthropic_usage(table: Table, into: Collector) -> None:
 def _tier_notes(into: Collector, context: str) -> None:
     low = context.lower().replace(" ", "")
     if low and "200k" in low and not low.startswith(("≤", "<", "0-", "upto")):
-        question = "Some rows are requests above 200k input tokens, which have a price of their own: price them apart."
+        question = said("import_ask.above_200k")
         if question not in into.questions:
             into.questions.append(question)
 
@@ -238,7 +242,7 @@ def read_anthropic_cost(table: Table, into: Collector) -> None:
 
 def _one_currency(money: Money | None, expected: str) -> None:
     if money is not None and money.currency and money.currency != expected:
-        raise CellError(f"the amount is in {money.currency}, the column says {expected}")
+        raise CellError(said("import_cell.currency", currency=money.currency, expected=expected))
 
 
 # ----------------------------------------------------------------------------------------------------------------
@@ -260,7 +264,7 @@ def read_openai_usage(table: Table, into: Collector) -> None:
     batch, tier = c.at("batch"), c.at("service_tier")
     into.units.append("tokens")
     into.knows(new=True, cached=cached is not None, output=True, requests=requests is not None)
-    into.note("Cached input is inside OpenAI's input tokens and was taken out of them; reasoning is inside output.")
+    into.note(said("import_note.openai_inside"))
 
     def one(line: int, row: list[Any]) -> None:
         when, stop = c.either(row, start, start_iso), c.until(row, end, end_iso)
@@ -296,7 +300,7 @@ def read_openai_costs(table: Table, into: Collector) -> None:
         c.at("amount_currency", "amount.currency", "currency"),
     )
     item, quantity, unit = c.at("line_item"), c.at("quantity"), c.at("quantity_unit")
-    into.units.append("currency units (not cents)")
+    into.units.append(said("import_unit.currency_not_cents"))
 
     def one(line: int, row: list[Any]) -> None:
         when, stop = c.either(row, start, start_iso), c.until(row, end, end_iso)
@@ -311,7 +315,7 @@ def read_openai_costs(table: Table, into: Collector) -> None:
         number = c.number(row, quantity)
         if kind and scale and number is not None and number >= 0:
             tokens = _as_tokens(kind, number * scale)
-            into.units.append("tokens (quantity of line items)")
+            into.units.append(said("import_unit.line_items"))
         into.add(
             when,
             name.strip(),
@@ -337,7 +341,7 @@ class _Tokens(TypedDict, total=False):
 
 def _as_tokens(kind: TokenKind, quantity: Decimal) -> _Tokens:
     if abs(quantity) > Decimal(10) ** 18:
-        raise CellError(f"{quantity:.3E} tokens are not plausible")
+        raise CellError(said("import_cell.many_tokens", n=f"{quantity:.3E}"))
     tokens: _Tokens = {}
     tokens[kind] = int(quantity.to_integral_value())
     return tokens
@@ -365,7 +369,7 @@ def read_openrouter(table: Table, into: Collector) -> None:
     into.units += ["tokens", "USD"]
     into.per_request = single
     into.knows(new=True, output=True, cached=cached is not None, requests=single or requests is not None)
-    into.note("Cached input is inside OpenRouter's prompt tokens, reasoning inside completion tokens.")
+    into.note(said("import_note.openrouter_inside"))
     outside = Decimal(0)
 
     def one(line: int, row: list[Any]) -> None:
@@ -396,7 +400,7 @@ def read_openrouter(table: Table, into: Collector) -> None:
 
     _run(table, into, one)
     if outside:
-        into.note(f"Own keys (BYOK) were billed {outside:,.2f} USD by other providers; that is not in the spend.")
+        into.note(said("import_note.own_keys", usd=f"{outside:,.2f}"))
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -457,7 +461,7 @@ def read_litellm_logs(table: Table, into: Collector) -> None:
 
     _run(table, into, one)
     if gateway:
-        into.note(f"{gateway:,} requests were answered by the gateway's own cache: no API was paid for them.")
+        into.note(said("import_note.gateway", n=f"{gateway:,}"))
 
 
 def _litellm_cache(meta: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -538,7 +542,7 @@ def read_deepseek_usage(table: Table, into: Collector) -> None:
     model, what, amount = c.at("model"), c.at("type"), c.at("amount")
     into.units.append("tokens")
     into.knows(new=True, cached=True, output=True, requests=True)
-    into.note("The file has prices but no currency; DeepSeek's cost file has the bill.")
+    into.note(said("import_note.deepseek_prices"))
     ignored: set[str] = set()
 
     def one(line: int, row: list[Any]) -> None:
@@ -569,7 +573,7 @@ def read_deepseek_usage(table: Table, into: Collector) -> None:
 
     _run(table, into, one)
     if ignored:
-        into.note(f"Rows of the kinds {', '.join(sorted(ignored))} are not tokens and were left out.")
+        into.note(said("import_note.other_kinds", kinds=", ".join(sorted(ignored))))
 
 
 def read_deepseek_cost(table: Table, into: Collector) -> None:
@@ -577,7 +581,7 @@ def read_deepseek_cost(table: Table, into: Collector) -> None:
     c = Columns(table)
     start, end = c.at("utc_date", "start_time_iso", "date"), c.at("end_time_iso")
     model, cost, currency, wallet = c.at("model"), c.at("cost"), c.at("currency"), c.at("wallet_type")
-    into.units.append("currency units")
+    into.units.append(said("import_unit.currency"))
 
     def one(line: int, row: list[Any]) -> None:
         when, stop = c.instant(row, start), c.until(row, end)
@@ -587,10 +591,7 @@ def read_deepseek_cost(table: Table, into: Collector) -> None:
             return
         granted = c.text(row, wallet).lower() in ("granted", "gift", "bonus")
         if granted:
-            into.note(
-                "Some usage was paid from granted balance; it counts as spend, for it costs money once "
-                "the grant is used up."
-            )
+            into.note(said("import_note.granted"))
         into.add(
             when,
             c.text(row, model),
@@ -618,7 +619,7 @@ def read_langfuse(table: Table, into: Collector) -> None:
     total = c.at("totalTokens", "totalUsage", "usage.total", "usage.totalTokens")
     cost = c.at("totalCost", "calculatedTotalCost", "calculated_total_cost", "cost")
     kind = c.at("type")
-    into.units += ["tokens", "USD (as Langfuse computed it)"]
+    into.units += ["tokens", said("import_unit.langfuse_usd")]
     into.per_request = True
     into.knows(new=True, output=True, requests=True)
     skipped = 0
@@ -640,7 +641,7 @@ def read_langfuse(table: Table, into: Collector) -> None:
             i, o, h, w = c.count(row, given), c.count(row, out), None, None
             count_t = c.count(row, total)
             if i is None and o is None and count_t:
-                raise CellError("has a total but no input and output tokens")
+                raise CellError(said("import_cell.only_total"))
         if i is None and o is None and money is None:
             into.cover(when)
             return
@@ -659,7 +660,7 @@ def read_langfuse(table: Table, into: Collector) -> None:
 
     _run(table, into, one)
     if skipped:
-        into.note(f"{skipped:,} spans and events without a model call were left out.")
+        into.note(said("import_note.spans", n=f"{skipped:,}"))
 
 
 def langfuse_buckets(buckets: Mapping[str, Any]) -> tuple[int | None, int | None, int | None, int | None]:
@@ -715,7 +716,7 @@ def read_helicone(table: Table, into: Collector) -> None:
         c.at("target_url", "targetUrl"),
         c.at("cache_reference_id", "cacheHit", "cached"),
     )
-    into.units += ["tokens", "USD (as Helicone computed it)"]
+    into.units += ["tokens", said("import_unit.helicone_usd")]
     into.per_request = True
     into.knows(new=True, output=True, requests=True, cached=read is not None)
 
@@ -765,11 +766,11 @@ def read_azure_trace(table: Table, into: Collector) -> None:
         when = c.instant(row, start)
         i, o = c.count(row, given), c.count(row, out)
         if i is None or o is None:
-            raise CellError("has no token counts")
-        into.add(when, "(trace)", new=i, output=o, requests=1)
+            raise CellError(said("import_cell.no_counts"))
+        into.add(when, TRACE, new=i, output=o, requests=1)
 
     _run(table, into, one)
-    into.note("A trace of requests has no prices and no models.")
+    into.note(said("import_note.trace"))
 
 
 def read_burstgpt(table: Table, into: Collector) -> None:
@@ -786,22 +787,22 @@ def read_burstgpt(table: Table, into: Collector) -> None:
         seconds = c.number(row, start)
         i, o = c.count(row, given), c.count(row, out)
         if seconds is None or i is None or o is None:
-            raise CellError("has no time or no token counts")
+            raise CellError(said("import_cell.no_time_or_counts"))
         if not 0 <= seconds < 10**10:
-            raise CellError("its time is not a number of seconds since the start")
+            raise CellError(said("import_cell.not_seconds"))
         failed += o == 0
         into.add(Instant(float(seconds), True), c.text(row, model), new=i, output=o, requests=1)
 
     _run(table, into, one)
     if failed:
-        into.note(f"{failed:,} requests have no answer (0 tokens); they are counted as requests.")
+        into.note(said("import_note.no_answer", n=f"{failed:,}"))
 
 
 def read_mooncake(table: Table, into: Collector) -> None:
     """Mooncake trace: milliseconds since its start; hash ids of prompt blocks tell what a perfect cache would reuse."""
     c = Columns(table)
     start, given, out, ids = c.at("timestamp"), c.at("input_length"), c.at("output_length"), c.at("hash_ids")
-    into.units += ["tokens", "ms since the start"]
+    into.units += ["tokens", said("import_unit.ms_since_start")]
     into.per_request = into.relative = True
     seen: set[int] = set()
     hits = blocks = 0
@@ -812,10 +813,10 @@ def read_mooncake(table: Table, into: Collector) -> None:
         milliseconds = c.number(row, start)
         i, o = c.count(row, given), c.count(row, out)
         if milliseconds is None or i is None or o is None:
-            raise CellError("has no time or no token counts")
+            raise CellError(said("import_cell.no_time_or_counts"))
         if not 0 <= milliseconds < 10**13:
-            raise CellError("its timestamp is not a number of milliseconds since the start")
-        into.add(Instant(float(milliseconds) / 1000, True), "(trace)", new=i, output=o, requests=1)
+            raise CellError(said("import_cell.not_milliseconds"))
+        into.add(Instant(float(milliseconds) / 1000, True), TRACE, new=i, output=o, requests=1)
         chain = row[ids] if ids is not None else None
         if isinstance(chain, list) and not full:
             fresh = False
@@ -831,11 +832,7 @@ def read_mooncake(table: Table, into: Collector) -> None:
     _run(table, into, one)
     if blocks:
         into.serving_hits = (hits, blocks)
-        into.note(
-            f"{hits:,} of {blocks:,} prompt blocks were seen before ({hits / blocks:.1%}): what a cache "
-            f"that never forgets "
-            "could reuse at most."
-        )
+        into.note(said("import_note.blocks", hits=f"{hits:,}", blocks=f"{blocks:,}", share=f"{hits / blocks:.1%}"))
 
 
 # --------------------------------------------------------------------------------------------------------- cloud
@@ -880,9 +877,9 @@ def _cloud(into: Collector, entries: Iterator[tuple[int, dict[str, Any] | str]])
         into.add(billing="api" if is_ai else "other", **entry)
     if found_other and not found_ai:
         into.all_api()
-        into.note("No row names an AI service, so all spend of the file was taken; leave out what is not API spend.")
+        into.note(said("import_note.no_ai_service"))
     elif found_other:
-        into.note("Rows of other services than AI are in the totals but not in the scenario.")
+        into.note(said("import_note.other_services"))
 
 
 def _entries(
@@ -895,7 +892,7 @@ def _entries(
         try:
             yield line, one(cells)
         except CellError as error:
-            yield line, str(error)
+            yield line, error.why
 
 
 def read_focus(table: Table, into: Collector) -> None:
@@ -910,7 +907,7 @@ def read_focus(table: Table, into: Collector) -> None:
     details = c.at("SkuPriceDetails", "x_SkuDetails")
     quantity, unit = c.at("ConsumedQuantity"), c.at("ConsumedUnit")
     priced, price_unit = c.at("PricingQuantity"), c.at("PricingUnit")
-    into.units.append("BilledCost in BillingCurrency")
+    into.units.append(said("import_unit.focus"))
     amortised = Decimal(0)
     paid = Decimal(0)
 
@@ -957,7 +954,7 @@ def read_focus(table: Table, into: Collector) -> None:
             _AI_SERVICES.search(" ".join((c.text(row, service), c.text(row, service_category), words)))
         )
         if c.text(row, category).lower() in ("purchase", "tax", "credit", "adjustment"):
-            into.note("The spend holds purchases, taxes, credits or adjustments as billed.")
+            into.note(said("import_note.purchases"))
         return {
             "when": when,
             "end": stop,
@@ -971,10 +968,7 @@ def read_focus(table: Table, into: Collector) -> None:
 
     _cloud(into, _entries(table, into, one))
     if amortised != paid:
-        into.note(
-            f"EffectiveCost (purchases spread over their term) adds up to {amortised:,.2f} where the "
-            f"bill is {paid:,.2f}."
-        )
+        into.note(said("import_note.effective_cost", amortised=f"{amortised:,.2f}", paid=f"{paid:,.2f}"))
 
 
 def read_aws_cur(table: Table, into: Collector) -> None:
@@ -995,7 +989,7 @@ def read_aws_cur(table: Table, into: Collector) -> None:
     product = c.at("product/ProductName", "product_product_name", "product/servicename")
     unit = c.at("pricing/unit", "pricing_unit")
     on_demand = c.at("pricing/publicOnDemandCost", "pricing_public_on_demand_cost")
-    into.units.append("UnblendedCost in its currency")
+    into.units.append(said("import_unit.aws"))
 
     def one(row: list[Any]) -> dict[str, Any]:
         when, stop = c.instant(row, start), c.until(row, end)
@@ -1055,7 +1049,7 @@ def read_azure_cost(table: Table, into: Collector) -> None:
         "BillingCurrency", "BillingCurrencyCode", "Currency", "PricingCurrency", "Währung", "Abrechnungswährung"
     )
     in_usd = cost is not None and table.keys[cost] in ("costusd", "costinusd")
-    into.units.append("cost in the billing currency")
+    into.units.append(said("import_unit.azure"))
 
     def one(row: list[Any]) -> dict[str, Any]:
         when = c.instant(row, start)
@@ -1099,7 +1093,7 @@ def read_gcp_billing(table: Table, into: Collector) -> None:
     currency = c.at("currency")
     amount, unit = c.at("usage.amount", "Usage amount"), c.at("usage.unit", "Usage unit")
     priced, price_unit = c.at("usage.amount_in_pricing_units"), c.at("usage.pricing_unit")
-    into.units.append("cost plus credits in its currency")
+    into.units.append(said("import_unit.gcp"))
     in_dollars = cost is not None and "$" in table.headers[cost]
 
     def one(row: list[Any]) -> dict[str, Any]:
@@ -1153,20 +1147,23 @@ def _credits(value: Any) -> list[Mapping[str, Any]]:
 # generic
 
 GENERIC_FIELDS: Final[Mapping[str, str]] = {
-    "time": "Date or time of the row",
-    "end_time": "End of the row's time",
-    "model": "Model",
-    "input_tokens": "Input tokens with the cached ones inside (as OpenAI counts)",
-    "new_input_tokens": "Input tokens without the cached ones (as Anthropic counts)",
-    "cached_input_tokens": "Cached input tokens",
-    "cache_write_tokens": "Tokens written to the cache (5 minutes)",
-    "cache_write_1h_tokens": "Tokens written to the cache (1 hour)",
-    "output_tokens": "Output tokens, reasoning inside",
-    "total_tokens": "Total tokens (only to check whether cached ones are inside)",
-    "requests": "Requests",
-    "cost": "Cost",
-    "currency": "Currency",
-    "provider": "Provider",
+    name: said(f"import_field.{name}")
+    for name in (
+        "time",
+        "end_time",
+        "model",
+        "input_tokens",
+        "new_input_tokens",
+        "cached_input_tokens",
+        "cache_write_tokens",
+        "cache_write_1h_tokens",
+        "output_tokens",
+        "total_tokens",
+        "requests",
+        "cost",
+        "currency",
+        "provider",
+    )
 }
 """Fields of a column mapping with their labels. Needed: input and output tokens, or cost, or requests."""
 
@@ -1422,7 +1419,7 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
     """
     unknown = [f for f in mapping if f not in GENERIC_FIELDS]
     if unknown:
-        raise ImportRefused(f"The mapping has no field {unknown[0]!r}; fields are {', '.join(GENERIC_FIELDS)}.")
+        raise ImportRefused(said("import_refused.no_field", field=repr(unknown[0]), fields=", ".join(GENERIC_FIELDS)))
     places: dict[str, int] = {}
     for name, column in mapping.items():
         if not column:
@@ -1430,15 +1427,15 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
         at = next((i for i, h in enumerate(table.headers) if h == column), None)
         at = table.find(column) if at is None else at
         if at is None:
-            raise ImportRefused(f"The file has no column {column!r} for {name}; it has {listed(table.headers)}.")
+            raise ImportRefused(
+                said("import_refused.no_column", column=repr(column), field=name, columns=listed(table.headers))
+            )
         places[name] = at
     if not generic_is_enough({k: "" for k in places}):
-        raise ImportRefused(
-            "The columns do not say enough: name the columns of input and output tokens, or of cost, or of requests "
-            f"and time; the file has {listed(table.headers)}."
-        )
+        raise ImportRefused(said("import_refused.not_enough", columns=listed(table.headers)))
     c = Columns(table)
-    into.note("Columns used: " + "; ".join(f"{name} = {table.headers[at]}" for name, at in places.items()) + ".")
+    used = [f"{name} = {table.headers[at]}" for name, at in places.items()]
+    into.note(said("import_note.columns_used", columns=joined(used, "list.semicolon")))
     cost_at = places.get("cost")
     default_currency = "USD"
     if cost_at is not None:
@@ -1447,7 +1444,9 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
             code for mark, code in _CURRENCIES_IN_NAMES.items() if mark in parts or table.keys[cost_at].endswith(mark)
         ]
         default_currency = named[0] if named else ""
-    into.units += (["tokens"] if "output_tokens" in places else []) + (["money"] if cost_at is not None else [])
+    into.units += (["tokens"] if "output_tokens" in places else []) + (
+        [said("import_unit.money")] if cost_at is not None else []
+    )
     both = "input_tokens" in places
     has_new = both or "new_input_tokens" in places
     into.knows(
@@ -1457,10 +1456,7 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
         requests="requests" in places,
     )
     if both and "cached_input_tokens" in places:
-        into.note(
-            "Cached tokens were taken to be inside the input column; map it to new_input_tokens if they "
-            "stand beside it."
-        )
+        into.note(said("import_note.cached_inside"))
     assumed = False
 
     def cell(name: str) -> int | None:
@@ -1468,18 +1464,18 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
 
     cents = 100 if cost_at is not None and re.search(r"(?i)\bcents?\b|_cents?$", table.headers[cost_at]) else 1
     if cents == 100:
-        into.units.append("cents, divided by 100")
+        into.units.append(said("import_unit.cents"))
     scales = {name: _header_scale(table.headers[at]) for name, at in places.items() if name.endswith("_tokens")}
     for name, scale in scales.items():
         if scale > 1:
-            into.note(f"{table.headers[places[name]]} counts in units of {scale:,}; it was multiplied.")
+            into.note(said("import_note.scaled", column=table.headers[places[name]], n=f"{scale:,}"))
 
     def tokens(row: list[Any], name: str) -> int | None:
         if scales.get(name, 1) == 1:
             return c.count(row, cell(name))
         number = c.number(row, cell(name))
         if number is not None and number < 0:
-            raise CellError(f"{shown(number)} is a negative count")
+            raise CellError(said("import_cell.negative", cell=shown(number)))
         return None if number is None else _as_tokens("new", number * scales[name])["new"]
 
     def one(line: int, row: list[Any]) -> None:
@@ -1524,8 +1520,8 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
 
     _run(table, into, one)
     if assumed:
-        into.note("The cost column names no currency; USD was assumed.")
-        into.questions.append("Is the cost in US dollars? The file does not say.")
+        into.note(said("import_note.usd_assumed"))
+        into.questions.append(said("import_ask.usd"))
 
 
 # --------------------------------------------------------------------------------------------------------------
@@ -1534,28 +1530,28 @@ def read_generic(table: Table, into: Collector, mapping: Mapping[str, str]) -> N
 TABLE_FORMATS: Final = (
     TableFormat(
         "anthropic_usage",
-        "Anthropic usage",
+        said("import_label.anthropic_usage"),
         "anthropic",
         (("usage_input_tokens_no_cache", "uncached_input_tokens"), ("usage_output_tokens",)),
         read_anthropic_usage,
     ),
     TableFormat(
         "anthropic_cost",
-        "Anthropic cost",
+        said("import_label.anthropic_cost"),
         "anthropic",
         (("cost_usd",), ("token_type", "cost_type"), ("usage_date_utc", "date")),
         read_anthropic_cost,
     ),
     TableFormat(
         "openai_costs",
-        "OpenAI costs",
+        said("import_label.openai_costs"),
         "openai",
         (("amount_value", "amount.value"), ("amount_currency", "amount.currency"), ("start_time", "start_time_iso")),
         read_openai_costs,
     ),
     TableFormat(
         "openai_usage",
-        "OpenAI usage",
+        said("import_label.openai_usage"),
         "openai",
         (
             ("input_tokens", "n_context_tokens_total"),
@@ -1567,7 +1563,7 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "openrouter",
-        "OpenRouter activity",
+        said("import_label.openrouter"),
         "",
         (
             ("byok_usage", "byok_usage_inference", "generation_id"),
@@ -1578,21 +1574,21 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "litellm_logs",
-        "LiteLLM spend logs",
+        said("import_label.litellm_logs"),
         "",
         (("spend",), ("prompt_tokens",), ("completion_tokens",), ("startTime",)),
         read_litellm_logs,
     ),
     TableFormat(
         "deepseek_usage",
-        "DeepSeek usage (amount file)",
+        said("import_label.deepseek_usage"),
         "deepseek",
         (("type",), ("amount",), ("model",), ("utc_date", "start_time_iso"), ("api_key_name", "price", "api_key")),
         read_deepseek_usage,
     ),
     TableFormat(
         "deepseek_cost",
-        "DeepSeek cost",
+        said("import_label.deepseek_cost"),
         "deepseek",
         (("wallet_type",), ("cost",), ("currency",), ("model",)),
         read_deepseek_cost,
@@ -1606,7 +1602,7 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "aws_cur",
-        "AWS Cost and Usage Report",
+        said("import_label.aws_cur"),
         "",
         (
             ("lineItem/UnblendedCost", "line_item_unblended_cost"),
@@ -1617,7 +1613,7 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "azure_cost",
-        "Azure cost export",
+        said("import_label.azure_cost"),
         "",
         (
             ("MeterCategory", "MeterName", "Meter", "Verbrauchskategorie"),
@@ -1628,7 +1624,7 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "gcp_billing",
-        "GCP billing export",
+        said("import_label.gcp_billing"),
         "",
         (
             ("service.description", "Service description"),
@@ -1639,7 +1635,7 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "langfuse",
-        "Langfuse observations",
+        said("import_label.langfuse"),
         "",
         (
             ("traceId", "trace_id"),
@@ -1658,7 +1654,7 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "helicone",
-        "Helicone requests",
+        said("import_label.helicone"),
         "",
         (
             ("prompt_tokens", "promptTokens"),
@@ -1676,20 +1672,28 @@ TABLE_FORMATS: Final = (
     ),
     TableFormat(
         "azure_trace",
-        "Azure LLM trace",
+        said("import_label.azure_trace"),
         "",
         (("TIMESTAMP",), ("ContextTokens",), ("GeneratedTokens",)),
         read_azure_trace,
     ),
     TableFormat(
-        "burstgpt", "BurstGPT trace", "", (("Timestamp",), ("Request tokens",), ("Response tokens",)), read_burstgpt
+        "burstgpt",
+        said("import_label.burstgpt"),
+        "",
+        (("Timestamp",), ("Request tokens",), ("Response tokens",)),
+        read_burstgpt,
     ),
     TableFormat(
-        "mooncake", "Mooncake trace", "", (("timestamp",), ("input_length",), ("output_length",)), read_mooncake
+        "mooncake",
+        said("import_label.mooncake"),
+        "",
+        (("timestamp",), ("input_length",), ("output_length",)),
+        read_mooncake,
     ),
     TableFormat(
         "litellm_export",
-        "LiteLLM usage export",
+        said("import_label.litellm_export"),
         "",
         (
             ("date",),

@@ -8,9 +8,11 @@ from typing import Any, Final, Literal, Protocol
 
 from calculators.profile import encode_weights
 from calculators.records import Offer
+from calculators.texts import listed as joined
+from calculators.texts import said
 from calculators.units import HOURS_PER_MONTH
 from calculators.usage_import.cells import Instant, iso_day, iso_second
-from calculators.usage_import.errors import CellError, ImportRefused, listed
+from calculators.usage_import.errors import CellError, ImportRefused, listed, then
 
 Billing = Literal["api", "free", "self-hosted", "other"]
 """'api' is spend that a baseline offer can replace. Free tiers, own servers, other services are not."""
@@ -20,8 +22,11 @@ REFUSED_SHOWN: Final = 20
 
 MAX_MODELS: Final = 1_000
 MAX_BUCKETS: Final = 120_000
-OTHER_MODELS: Final = "(other models)"
-UNKNOWN_MODEL: Final = "(no model named)"
+OTHER_MODELS: Final = said("import_model.other")
+UNKNOWN_MODEL: Final = said("import_model.unnamed")
+ALL_MODELS: Final = said("import_model.all")
+NO_BREAKDOWN: Final = said("import_model.no_breakdown")
+TRACE: Final = said("import_model.trace")
 MAX_MEAN_TOKENS: Final = 1_048_576
 _HOUR: Final = 3600
 _DAY: Final = 86_400
@@ -443,7 +448,7 @@ class Collector:
         found = self._model_ids.get(key)
         if found is None:
             if len(self._model_ids) >= MAX_MODELS and name != OTHER_MODELS:
-                self.note(f"The file names more than {MAX_MODELS:,} models; the rest are added up as {OTHER_MODELS}.")
+                self.note(said("import_note.many_models", most=f"{MAX_MODELS:,}", name=OTHER_MODELS))
                 return self._model(OTHER_MODELS, billing)
             found = self._model_ids[key] = len(self._model_ids)
         return found
@@ -486,12 +491,9 @@ class Collector:
 
     def _coarsen(self) -> None:
         if self._grid == _DAY:
-            raise ImportRefused(
-                f"The file has more than {MAX_BUCKETS:,} combinations of model and day: export one project or a "
-                "shorter period."
-            )
+            raise ImportRefused(said("import_refused.many_buckets", most=f"{MAX_BUCKETS:,}"))
         self._grid = _DAY
-        self.note("The file has too many hours and models for an hourly table; it was added up by day.")
+        self.note(said("import_note.by_day"))
         sums: dict[tuple[int, int], list[int]] = {}
         for (key, bucket), values in self._sums.items():
             place = sums.setdefault((key, bucket - bucket % _DAY if bucket >= 0 else bucket), [0] * 7)
@@ -516,9 +518,9 @@ class Collector:
             if self.refused:
                 first = self.refused[0]
                 raise ImportRefused(
-                    f"None of the {self.rows_refused:,} rows can be read; line {first.line}: {first.why}."
+                    said("import_refused.no_row", n=f"{self.rows_refused:,}", line=first.line, why=first.why)
                 )
-            raise ImportRefused("The file has a header but no rows.")
+            raise ImportRefused(said("import_refused.header_only"))
         hourly = self._hourly()
         if not hourly and self._grid == _HOUR:
             grid_notes = list(self.notes)
@@ -543,18 +545,12 @@ class Collector:
             api = replace(_total([]), spend={}, list_spend={})
         coverage = self._coverage(hourly)
         if totals.total_tokens and not self.per_request:
-            self.note(
-                "Totals do not show single requests: a price that depends on a request's length cannot "
-                "be rebuilt from them."
-            )
+            self.note(said("import_note.totals"))
         weights, reason = self._profile(hourly, coverage)
         if self._undated:
-            self.note(f"{self._undated:,} rows have no date; they are in the totals but in no day.")
+            self.note(said("import_note.undated", n=f"{self._undated:,}"))
         if self._shifted_days:
-            self.note(
-                "The file's days start at another hour than midnight UTC; each was put on the UTC day "
-                "that holds most of it."
-            )
+            self.note(said("import_note.shifted_days"))
         hits = self.serving_hits
         return UsageReport(
             self.kind,
@@ -625,20 +621,20 @@ class Collector:
             offer = self.offer_of(name, catalog)
             spent = any(v != 0 for v in amounts.spend.values())
             if billing == "free":
-                price = "free"
+                price = said("import_price.free")
             elif billing == "self-hosted":
-                price = "self-hosted"
+                price = said("import_price.self_hosted")
             elif billing == "other":
-                price = "other service"
+                price = said("import_price.other_service")
             elif spent or (amounts.spend and not amounts.total_tokens):
-                price = "in file"
+                price = said("import_price.in_file")
             elif offer is not None:
-                price = "list"
+                price = said("import_price.list")
             else:
-                price = "unpriced"
+                price = said("import_price.unpriced")
             if billing == "api" and not spent and amounts.spend and amounts.total_tokens:
                 amounts = replace(amounts, spend={})
-                self.note(f"{name} has tokens but no spend: its price is unknown, not zero.")
+                self.note(said("import_note.no_spend", model=name))
             found.append(ModelTotal(name, billing, amounts, offer, price))
 
         def weight(m: ModelTotal) -> tuple[Decimal, int]:
@@ -654,15 +650,13 @@ class Collector:
 
     def _coverage(self, hourly: bool) -> Coverage:
         if not self._dated:
-            sentence = "The file has no dates: say how long a time it covers."
-            return Coverage(None, None, None, None, None, None, sentence, True, True)
+            undated = said("import_time.no_dates")
+            return Coverage(None, None, None, None, None, None, undated, True, True)
         first, last, days, known_end = self._first, self._last, self._days, self._last_known_end
         if first == math.inf:
             first, last, days, known_end = self._wide_first, self._wide_last, self._wide_days, True
         elif self._wide_days:
-            self.note(
-                "Some rows cover many days (purchases or monthly charges); the time covered is that of the other rows."
-            )
+            self.note(said("import_note.wide_rows"))
         if hourly:
             buckets_without_end = not known_end and self._on_the_hour and not self.per_request
             stop = last + _HOUR if buckets_without_end else last
@@ -685,14 +679,11 @@ class Collector:
 
     def _profile(self, hourly: bool, coverage: Coverage) -> tuple[tuple[float, ...] | None, str]:
         if self.relative:
-            return None, "The file's times have no calendar: which hour of the week they are is unknown."
+            return None, said("import_time.no_calendar")
         if not hourly:
-            return None, "The file has daily totals: the hours of the week are unknown."
+            return None, said("import_time.daily")
         if coverage.hours is None or coverage.hours < 167.999:
-            return (
-                None,
-                f"A profile of the week needs 7 whole days by the hour; the file covers {_span(coverage.hours)}.",
-            )
+            return None, said("import_time.short_profile", span=_span(coverage.hours))
         load = [0.0] * 168
         basis = "tokens" if self._seen[_NEW] or self._seen[_OUT] else "requests" if self._seen[_REQ] else "spend"
         for (_, bucket), sums in self._sums.items():
@@ -716,10 +707,9 @@ class Collector:
         rates = [load[h] / covered[h] if covered[h] > 0 else 0.0 for h in range(168)]
         mean = sum(rates) / 168
         if mean <= 0:
-            return None, "The file has no amounts to weigh the hours with."
-        return tuple(
-            r / mean for r in rates
-        ), f"Mean {basis} of each hour of the week over {coverage.hours / 24:.1f} days, UTC."
+            return None, said("import_time.no_amounts")
+        reason = said("import_time.profile", basis=said(f"import.{basis}"), days=f"{coverage.hours / 24:.1f}")
+        return tuple(r / mean for r in rates), reason
 
 
 def _hour_of_week(epoch_s: float) -> int:
@@ -751,31 +741,34 @@ def _figures(value: float) -> str:
 
 def _span(hours: float | None) -> str:
     if hours is None:
-        return "a single instant"
+        return said("import_time.instant")
     if hours < 1:
-        return f"{hours * 60:.0f} minutes" if hours * 60 >= 2 else f"{hours * 3600:.0f} seconds"
+        if hours * 60 >= 2:
+            return said("import_time.minutes", n=f"{hours * 60:.0f}")
+        return said("import_time.seconds", n=f"{hours * 3600:.0f}")
     if hours < 48:
-        return f"{_figures(hours)} hours" if hours != 1 else "1 hour"
-    return f"{hours / 24:.0f} days" if abs(hours / 24 - round(hours / 24)) < 0.05 else f"{hours / 24:.1f} days"
+        return said("import_time.hours", n=_figures(hours)) if hours != 1 else said("import_time.hour")
+    days = hours / 24
+    return said("unit.days", n=f"{days:.0f}" if abs(days - round(days)) < 0.05 else f"{days:.1f}")
 
 
 def _sentence(hours: float | None, scale: float | None, with_data: int, spanned: int, relative: bool) -> str:
     if hours is None or scale is None:
-        return "All rows have the same instant: the file cannot be scaled to a month."
-    gaps = f", {with_data} of them with data" if not relative and spanned > with_data and hours >= 24 else ""
-    span = (
-        f"{spanned} days{gaps}" if not relative and hours >= 48 and abs(hours - spanned * 24) < 0.01 else _span(hours)
-    )
+        return said("import_time.no_span")
+    span = _span(hours)
+    if not relative and hours >= 48 and abs(hours - spanned * 24) < 0.01:
+        gaps = spanned > with_data
+        span = said("import_time.gaps", n=spanned, with_data=with_data) if gaps else said("unit.days", n=spanned)
     if not relative and 23.99 < hours < 24.01:
-        span = "1 day"
-    text = f"The file covers {span}; a month of 730 hours is {_figures(scale)} times that."
+        span = said("unit.day")
+    covers = said("import_time.covers", span=span, scale=_figures(scale))
     if hours < 23.999:
-        return text + " Less than a day says little about a month: it is the rate of that time, not of a day."
+        return then(covers, said("import_time.under_a_day"))
     if hours < 7 * 24 - 0.01:
-        return text + " It is less than a week: weekends and quiet days may be missing."
+        return then(covers, said("import_time.under_a_week"))
     if hours < 28 * 24 - 0.01:
-        return text + " It is less than a month."
-    return text
+        return then(covers, said("import_time.under_a_month"))
+    return covers
 
 
 def _total(parts: list[Amounts]) -> Amounts:
@@ -839,9 +832,7 @@ def split_input(
     if not inside:
         return total_input
     if extra > total_input:
-        raise CellError(
-            f"{extra:,} cached tokens are more than the {total_input:,} input tokens that should contain them"
-        )
+        raise CellError(said("import_cell.cached_more", cached=f"{extra:,}", total=f"{total_input:,}"))
     return total_input - extra
 
 
@@ -860,19 +851,18 @@ def _scenario(
         # The same name may have free rows too; they are taken only when there are no others.
         chosen = [m for m in rows if m.billing == "api"] or rows
         if not chosen:
-            raise ImportRefused(f"The file has no model {model!r}; it has {listed(m.model for m in report.models)}.")
+            raise ImportRefused(
+                said("import_refused.no_model", model=repr(model), models=listed(m.model for m in report.models))
+            )
     else:
         chosen = api_models
         left = [m for m in report.models if m.billing != "api"]
         if left:
             total = sum(m.amounts.total_tokens or 0 for m in left)
-            ask.append(
-                f"{total:,} tokens of {', '.join(sorted({m.billing for m in left}))} rows are not API "
-                f"spend and were left "
-                "out: should they be served too?"
-            )
+            kinds = [said(f"import_price.{b.replace('-', '_')}") for b in sorted({m.billing for m in left})]
+            ask.append(said("import_ask.left_out", n=f"{total:,}", kinds=joined(kinds)))
         if not chosen:
-            ask.append("All rows are free, self-hosted or of other services: there is no API spend to compare with.")
+            ask.append(said("import_ask.no_api_spend"))
     sums = _total([m.amounts for m in chosen])
     _mix(report, sums, fields, why, ask, mean_input)
     _volume(report, chosen, sums, fields, why, ask, scale_short)
@@ -881,7 +871,7 @@ def _scenario(
         fields["profile"], fields["profile_weights"] = "imported", encode_weights(report.profile_weights)
         why["profile"] = report.profile_reason
     else:
-        why["profile"] = report.profile_reason + " The scenario's profile stays as it is."
+        why["profile"] = then(report.profile_reason, said("import_time.profile_stays"))
     ask.extend(report.questions)
     return {"fields": fields, "explanations": why, "unresolved": list(dict.fromkeys(ask))}
 
@@ -896,60 +886,50 @@ def _mix(
 ) -> None:
     given, out, requests = sums.input_tokens, sums.output_tokens, sums.requests
     if given is None or out is None or given < 0 or out < 0 or not given + out:
-        ask.append("The file has no input and output tokens: give the mean request.")
+        ask.append(said("import_ask.no_tokens"))
         return
+    basis: str
     if requests:
         mean_in, mean_out = given / requests, out / requests
-        basis = f"over {requests:,} requests"
+        basis = said("import_why.over_requests", n=f"{requests:,}")
     elif mean_input is not None and given:
         mean_in, mean_out = float(mean_input), mean_input * out / given
-        basis = (
-            f"for the {mean_input:,} input tokens per request that you gave, at the file's ratio {given:,} : {out:,}"
-        )
+        basis = said("import_why.given_mean", n=f"{mean_input:,}", given=f"{given:,}", out=f"{out:,}")
     else:
-        ratio = f" Its ratio of input to output is {given / out:.3g} : 1." if out else ""
-        ask.append("The file has no request counts: give the mean request." + ratio)
-        mean_in = mean_out = 0.0
+        open_mean: str = said("import_ask.no_requests")
+        ask.append(then(open_mean, said("import_ask.ratio", ratio=f"{given / out:.3g}")) if out else open_mean)
+        mean_in, mean_out, basis = 0.0, 0.0, ""
     if mean_in or mean_out:
-        for name, mean, word in (("input_tokens", mean_in, "input"), ("output_tokens", mean_out, "output")):
+        for name, mean, word in (
+            ("input_tokens", mean_in, said("import.input")),
+            ("output_tokens", mean_out, said("import.output")),
+        ):
             if mean > MAX_MEAN_TOKENS:
-                ask.append(
-                    f"The mean {word} is {mean:,.0f} tokens per request, more than any context: check "
-                    f"the request count."
-                )
+                ask.append(said("import_ask.huge_mean", which=word, n=f"{mean:,.0f}"))
                 continue
             fields[name] = max(1, round(mean))
-            why[name] = f"Mean {word} {mean:,.1f} tokens {basis}."
+            why[name] = said("import_why.mean", which=word, n=f"{mean:,.1f}", basis=basis)
     if given:
         if sums.cached_input_tokens is None or not 0 <= sums.cached_input_tokens <= given:
-            ask.append(
-                "The file does not say how much input was cached: give the cached share; until then all of it is new."
-            )
+            ask.append(said("import_ask.cached"))
         else:
             fields["cached_share"] = round(sums.cached_input_tokens / given, 6)
-            why["cached_share"] = f"{sums.cached_input_tokens:,} of {given:,} input tokens were billed as cache hits."
+            why["cached_share"] = said("import_why.cached_share", n=f"{sums.cached_input_tokens:,}", of=f"{given:,}")
         uncached = given - (sums.cached_input_tokens or 0)
         if sums.cache_write_5m_tokens is not None and uncached > 0 and 0 <= sums.cache_write_tokens <= uncached:
             fields["cache_write_share"] = round(sums.cache_write_tokens / uncached, 6)
-            why["cache_write_share"] = (
-                f"{sums.cache_write_tokens:,} of {uncached:,} uncached input tokens were cache writes."
+            why["cache_write_share"] = said(
+                "import_why.write_share", n=f"{sums.cache_write_tokens:,}", of=f"{uncached:,}"
             )
             if sums.cache_write_1h_tokens:
-                ask.append(
-                    f"{sums.cache_write_1h_tokens:,} tokens were written to the 1-hour cache, which "
-                    f"costs more than the "
-                    "5-minute one: the scenario has one write price, so check it."
-                )
+                ask.append(said("import_ask.hour_cache", n=f"{sums.cache_write_1h_tokens:,}"))
     if report.serving_cached_share is not None:
         fields["serving_cached_share"] = round(report.serving_cached_share, 6)
-        why["serving_cached_share"] = (
-            "Share of prompt blocks seen before in this trace with a cache that never forgets: an upper "
-            "bound. It says nothing about what an API bills as cached."
-        )
+        why["serving_cached_share"] = said("import_why.blocks")
     total = sums.total_tokens
     if report.batch_tokens and total and total > 0:
         fields["batch_share"] = round(min(1.0, report.batch_tokens / total), 6)
-        why["batch_share"] = f"{report.batch_tokens:,} of {total:,} tokens went through the batch API."
+        why["batch_share"] = said("import_why.batch", n=f"{report.batch_tokens:,}", of=f"{total:,}")
 
 
 def _volume(
@@ -967,41 +947,36 @@ def _volume(
         ask.append(cover.sentence)
         return
     if cover.under_a_day and not scale_short:
-        ask.append(cover.sentence + " Give the volume of a month.")
+        ask.append(then(cover.sentence, said("import_ask.month")))
         return
     scale = cover.scale_to_month
-    by = f"x {_figures(scale)} (730 h / {_figures(cover.hours or 0.0)} h)"
+    by = said("import_why.scaled", scale=_figures(scale), hours=_figures(cover.hours or 0.0))
     if cover.is_short:
-        ask.append(cover.sentence + " Is that a typical time?")
+        ask.append(then(cover.sentence, said("import_ask.typical")))
     usd = sums.spend.get("USD")
     foreign = {c: v for c, v in sums.spend.items() if c != "USD"}
     for currency, amount in foreign.items():
-        ask.append(
-            f"{money_text(amount)} {currency} is not in USD and was not converted or added: give its value in USD."
-        )
+        ask.append(said("import_ask.foreign", amount=money_text(amount), currency=currency))
     # A bill names tokens only for some of its lines: then its spend is the whole, its tokens are not.
     tokens_partial = bool(total and total > 0 and usd and report.spend_without_tokens.get("USD"))
     if total and total > 0 and not tokens_partial:
         _demand(fields, ask, "tokens", "demand_tokens_per_month", float(round(total * scale)), 1e18)
-        why["demand_tokens_per_month"] = f"{total:,} tokens {by}."
-        why["demand"] = "The file counts tokens, which need no price to be compared."
+        counted: str = said("import_why.tokens", n=f"{total:,}", by=by)
         if usd:
             month = float(usd) * scale
-            why["demand_tokens_per_month"] += f" Its spend is {float(usd):,.2f} USD, {month:,.2f} USD a month."
+            counted = then(counted, said("import_why.spend", usd=f"{float(usd):,.2f}", month=f"{month:,.2f}"))
+        why["demand_tokens_per_month"] = counted
+        why["demand"] = said("import_why.counts_tokens")
     elif usd is not None and usd > 0:
         _demand(fields, ask, "spend", "demand_usd_per_month", round(float(usd) * scale, 2), 1e12)
-        why["demand_usd_per_month"] = f"{money_text(usd)} USD {by}."
-        why["demand"] = (
-            "The file's tokens are only part of what its spend paid for."
-            if tokens_partial
-            else "The file has spend but no tokens; the baseline's price turns it into tokens."
-        )
+        why["demand_usd_per_month"] = said("import_why.usd", usd=money_text(usd), by=by)
+        why["demand"] = said("import_why.tokens_partial") if tokens_partial else said("import_why.spend_only")
     elif sums.requests:
         _demand(fields, ask, "requests", "demand_requests_per_month", float(round(sums.requests * scale)), 1e15)
-        why["demand_requests_per_month"] = f"{sums.requests:,} requests {by}."
-        why["demand"] = "The file counts requests."
+        why["demand_requests_per_month"] = said("import_why.requests", n=f"{sums.requests:,}", by=by)
+        why["demand"] = said("import_why.counts_requests")
     elif not foreign:
-        ask.append("The file has no tokens, no positive spend and no requests to size the demand with.")
+        ask.append(said("import_ask.no_demand"))
 
 
 def _demand(fields: dict[str, Any], ask: list[str], demand: str, name: str, value: float, most: float) -> None:
@@ -1009,7 +984,7 @@ def _demand(fields: dict[str, Any], ask: list[str], demand: str, name: str, valu
     if 0 < value <= most:
         fields["demand"], fields[name] = demand, value
     else:
-        ask.append(f"The volume of a month comes out as {value:.3g} {demand}: check the file's units.")
+        ask.append(said("import_ask.volume", n=f"{value:.3g}", what=said(f"import.{demand}")))
 
 
 def _baseline(
@@ -1023,35 +998,30 @@ def _baseline(
     def offer(m: ModelTotal) -> str | None:
         return m.offer_id or (exact_offer(m.model, report.provider, (), catalog) if catalog is not None else None)
 
-    # Names in parentheses are the import's own: "(no model named)", "(trace)", "(not broken down by model)".
+    # Names in parentheses are the import's own ([import_model] of the texts).
     named = [m for m in chosen if not m.model.startswith("(")]
     if len(named) == 1 and len(chosen) == 1:
         found = offer(named[0])
         if found is None:
-            ask.append(f"No offer has exactly the name {named[0].model!r}: choose the offer paid today.")
+            ask.append(said("import_ask.no_offer", model=repr(named[0].model)))
         else:
             fields["baseline"] = found
-            why["baseline"] = f"{named[0].model} is the offer {found}."
+            why["baseline"] = said("import_why.offer", model=named[0].model, offer=found)
     elif len(named) > 1:
-        ask.append(
-            f"The file has {len(named)} models ({', '.join(m.model for m in named[:4])}"
-            f"{', …' if len(named) > 4 else ''}): choose one, or the offer to price all of them with."
-        )
+        ask.append(said("import_ask.many_models", n=len(named), models=_first_names([m.model for m in named])))
     else:
-        ask.append("The file names no model: choose the offer paid today.")
+        ask.append(said("import_ask.no_model"))
     unpriced = [m.model for m in named if m.price == "unpriced"]
     if unpriced:
-        ask.append(
-            f"{', '.join(unpriced[:4])}{', …' if len(unpriced) > 4 else ''}: unpriced. The tokens count, "
-            f"their price is unknown."
-        )
+        ask.append(said("import_ask.unpriced", models=_first_names(unpriced)))
     if not report.per_request:
         tiered = [] if catalog is None else [o for o in (offer(m) for m in named) if o and _has_tiers(catalog.offer(o))]
         if tiered:
-            ask.append(
-                f"{tiered[0]} has another price for long requests, and totals do not show which requests were long: "
-                "was the mean request above its threshold?"
-            )
+            ask.append(said("import_ask.tiered", offer=tiered[0]))
+
+
+def _first_names(names: list[str]) -> str:
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
 
 
 def _has_tiers(offer: Offer | None) -> bool:
