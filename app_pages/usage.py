@@ -10,9 +10,15 @@ from app_pages import _inputs as inputs
 from app_pages import _page as page
 from calculators import usage_import as usage
 from calculators.numbers import tokens
+from calculators.texts import translated
 
 t = page.t
 Found = usage.UsageReport | usage.BenchmarkReport
+
+
+def say(words: str) -> str:
+    """Words of the importers in the language of this session."""
+    return translated(words, inputs.current().language)
 
 
 def ask() -> tuple[list[Any], str]:
@@ -21,10 +27,11 @@ def ask() -> tuple[list[Any], str]:
     files = left.file_uploader(
         t("usage.file"), accept_multiple_files=True, key="_usage_files", help=t("usage.file_help")
     )
+    kinds = {kind: say(label) for kind, label in usage.KINDS.items()}
     kind = right.selectbox(
         t("usage.kind"),
-        list(usage.KINDS),
-        format_func=lambda k: usage.KINDS[k],
+        list(kinds),
+        format_func=lambda k: kinds[k],
         key="_usage_kind",
         help=t("usage.kind_help"),
     )
@@ -34,13 +41,13 @@ def ask() -> tuple[list[Any], str]:
 def mapping_of(file: Any) -> Mapping[str, str]:
     """The column mapping of a table that no reader knows: guessed, and corrected by the person."""
     guess = usage.guess_mapping(file.getvalue(), file.name)
-    st.caption(f"{t('usage.mapping')} {guess.needed}")
+    st.caption(f"{t('usage.mapping')} {say(guess.needed)}")
     columns = st.columns(3)
     chosen: dict[str, str] = {}
     for i, (name, label) in enumerate(usage.GENERIC_FIELDS.items()):
         options = ["", *guess.columns]
         start = options.index(guess.guess[name]) if guess.guess.get(name) in options else 0
-        column = columns[i % 3].selectbox(label, options, index=start, key=f"_usage_column_{name}")
+        column = columns[i % 3].selectbox(say(label), options, index=start, key=f"_usage_column_{name}")
         if column:
             chosen[name] = column
     return chosen
@@ -66,12 +73,15 @@ def told(found: Found) -> None:
     """What was read, refused and assumed."""
     data = found.to_json_dict()
     counts = t("usage.rows", read=f"{found.rows_read:,}", refused=f"{found.rows_refused:,}")
-    st.markdown(f"**{fmt.escape(found.label)}** · {counts}")
+    st.markdown(f"**{fmt.escape(say(found.label))}** · {counts}")
     notes = [*(data.get("coverage", {}).get("sentence", ""),), *found.units, *found.notes]
-    st.markdown("\n".join(f"- {fmt.escape(n)}" for n in notes if n))
+    st.markdown("\n".join(f"- {fmt.escape(say(n))}" for n in notes if n))
     if found.refused:
         with st.expander(t("usage.refused", n=found.rows_refused)):
-            columns = {t("usage.line"): [r.line for r in found.refused], t("usage.why"): [r.why for r in found.refused]}
+            columns = {
+                t("usage.line"): [r.line for r in found.refused],
+                t("usage.why"): [say(r.why) for r in found.refused],
+            }
             page.table(columns, "usage_refused", t("usage.why"))
 
 
@@ -80,14 +90,14 @@ def usage_table(found: usage.UsageReport) -> None:
     rows = found.models
     money = [", ".join(f"{v} {c}" for c, v in r.amounts.to_json_dict()["spend"].items()) for r in rows]
     columns = {
-        t("usage.model"): [r.model or t("ui.unknown") for r in rows],
+        t("usage.model"): [say(r.model) or t("ui.unknown") for r in rows],
         t("usage.new"): [r.amounts.new_input_tokens for r in rows],
         t("usage.cached"): [r.amounts.cached_input_tokens for r in rows],
         t("usage.written"): [r.amounts.cache_write_tokens for r in rows],
         t("usage.output"): [r.amounts.output_tokens for r in rows],
         t("usage.requests"): [r.amounts.requests for r in rows],
         t("usage.spend"): money,
-        t("usage.price"): [r.price for r in rows],
+        t("usage.price"): [say(r.price) for r in rows],
     }
     page.table(columns, "usage_models", t("usage.by_model"))
     total = found.totals.to_json_dict()
@@ -119,9 +129,9 @@ def fields_of(found: Found, catalog: Any) -> dict[str, Any]:
     if isinstance(found, usage.BenchmarkReport):
         return found.to_scenario_fields(bench_table(found))
     usage_table(found)
-    names = [m.model for m in found.models]
+    names = {None: t("usage.all_models"), **{m.model: say(m.model) for m in found.models}}
     model = st.selectbox(
-        t("usage.take_model"), [None, *names], format_func=lambda m: m or t("usage.all_models"), key="_usage_model"
+        t("usage.take_model"), list(names), format_func=lambda m: names.get(m, str(m)), key="_usage_model"
     )
     mean: int | None = None
     if found.api_totals.requests is None:
@@ -140,11 +150,11 @@ def apply(result: Mapping[str, Any], language: str) -> None:
     columns = {
         t("usage.field"): [inputs.field_title(n, language) for n in shown],
         t("usage.value"): [fmt.field_text(n, v) for n, v in shown.items()],
-        t("usage.why"): [why.get(n, "") for n in shown],
+        t("usage.why"): [say(why.get(n, "")) for n in shown],
     }
     page.table(columns, "usage_fields", t("usage.fields"))
     if result["unresolved"]:
-        st.warning("\n".join([t("usage.open"), "", *(f"- {fmt.escape(q)}" for q in result["unresolved"])]))
+        st.warning("\n".join([t("usage.open"), "", *(f"- {fmt.escape(say(q))}" for q in result["unresolved"])]))
     if fields:
         inputs.button(t("usage.apply"), inputs.apply_values, "_usage_apply", dict(fields), type="primary")
     else:
@@ -163,5 +173,5 @@ else:
         told(found)
         apply(fields_of(found, state.catalog), state.language)
     except usage.ImportRefused as refusal:
-        st.error(fmt.escape(str(refusal)))
+        st.error(fmt.escape(say(refusal.reason)))
         st.markdown(t("usage.refused_next"))

@@ -29,6 +29,7 @@ from calculators.usage_import.files import (
     MAX_BYTES,
     Source,
     Table,
+    csv_error,
     csv_rows,
     csv_table,
     is_json_lines,
@@ -152,7 +153,7 @@ def read(
     except (RecursionError, MemoryError):
         raise ImportRefused(said("import_refused.too_deep")) from None
     except csv.Error as error:
-        raise ImportRefused(said("import_refused.csv", what=error.args[0] if error.args else "")) from None
+        raise ImportRefused(said("import_refused.csv", what=csv_error(error))) from None
 
 
 def read_pair(first: bytes, second: bytes, seconds: float | None = None) -> BenchmarkReport:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from calculators.texts import Said, said
+from calculators.texts import listed as joined
 
 
 class ImportRefused(ValueError):
@@ -51,7 +52,7 @@ def shown(value: object, limit: int = 40) -> str:
 def listed(names: Iterable[str], count: int = 12) -> str:
     """List the first names of a file's columns or models for a message, each cut to 40 characters."""
     short = [name if len(name) <= 40 else name[:39] + "…" for name in names]
-    names_shown = ", ".join(short[:count])
+    names_shown = joined(short[:count])
     if len(short) > count:
         return said("import.and_more", names=names_shown, n=len(short) - count)
     return names_shown or said("import.none")

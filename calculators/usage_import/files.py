@@ -256,7 +256,9 @@ def csv_rows(source: Source) -> tuple[Iterator[tuple[int, list[str]]], str]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise ImportRefused(said("import_refused.csv_line", line=reader.line_num + 1, what=error.args[0])) from None
+            raise ImportRefused(
+                said("import_refused.csv_line", line=reader.line_num + 1, what=csv_error(error))
+            ) from None
 
     return stream(), delimiter
 
@@ -475,6 +477,16 @@ def _parse_at(decoder: json.JSONDecoder, text: str, start: int, line: int | None
         raise ImportRefused(said("import_refused.json_deep")) from None
     except ValueError:
         raise ImportRefused(said("import_refused.json_number")) from None
+
+
+def csv_error(error: csv.Error) -> str:
+    """What the CSV parser complains of; in English if it is none of the usual complaints."""
+    words = str(error)
+    if match := re.fullmatch(r"field larger than field limit \((\d+)\)", words):
+        return said("import_csv.field_limit", n=match[1])
+    if words == catalogue()["import_csv.new_line"]["en"]:
+        return said("import_csv.new_line")
+    return words
 
 
 def _json_error(message: str) -> str:
