@@ -114,7 +114,7 @@ def test_a_chinese_page_tells_an_upload_in_chinese() -> None:
     assert "OpenRouter 活动记录" in shown
     assert "OpenRouter 的提示 token 含缓存输入，输出 token 含推理部分。" in shown
     assert "自带密钥（BYOK）由其他提供商计费 2.00 USD，未计入花费。" in shown
-    assert "文件覆盖 3 天（其中 2 天有数据）" in shown
+    assert "文件覆盖的时间：3 天（其中 2 天有数据）" in shown
     assert "免费行的 450,000 token 不属于 API 花费" in shown
     tables = "\n".join(str(d.value.to_dict("list")) for d in at.dataframe)
     assert "Requests：'many' 不是金额或数量" in tables
