@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from calculators import memory as mem
 from calculators.calibration import load_calibration, measurement_rows
 from calculators.catalog import load_catalog
 from calculators.measurements import Point, parse_rows
+from calculators.predictions import load_predictions
 from calculators.throughput import Constants, compile_plan, operate
 from calculators.validate import shape_of
 
@@ -199,6 +201,31 @@ def test_calibration_file_round_trip(tmp_path: Path) -> None:
     assert again.lone
     assert again.summary == calibration.summary
     assert "| K3" in calibrate.report(again)
+
+
+def _leaves(value: object, path: str = "") -> dict[str, object]:
+    if isinstance(value, dict):
+        return {k: v for key, inner in value.items() for k, v in _leaves(inner, f"{path}/{key}").items()}
+    if isinstance(value, list):
+        return {k: v for n, inner in enumerate(value) for k, v in _leaves(inner, f"{path}/{n}").items()}
+    return {path: value}
+
+
+def test_the_shipped_files_are_what_the_script_makes() -> None:
+    """Fitted and judged again from the measurements: constants, bands, errors and predictions, all folds."""
+    made, predictions = calibrate.run(CATALOG)
+    shipped = (Path(__file__).resolve().parents[2] / "data" / "calibration.toml").read_text(encoding="utf-8")
+    kept, again = (_leaves(tomllib.loads(text)) for text in (shipped, calibrate.to_toml(made)))
+    assert kept.keys() == again.keys()
+    for path, value in kept.items():
+        if isinstance(value, float):
+            # three digits are written; another processor may round the last one differently
+            assert again[path] == pytest.approx(value, rel=2e-3, abs=2e-3), path
+        else:
+            assert again[path] == value, path
+    assert [p.id for p in predictions] == [p.id for p in load_predictions()]
+    found = [p.constants_only_tokens_per_s for p in predictions]
+    assert found == pytest.approx([p.constants_only_tokens_per_s for p in load_predictions()], rel=2e-3)
 
 
 def test_a_broken_calibration_file_is_one_sentence(tmp_path: Path) -> None:

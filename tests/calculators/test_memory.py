@@ -60,9 +60,7 @@ def test_bytes_read_per_token_at_batch_1() -> None:
 @pytest.mark.parametrize("layout", [Layout(tp=8), Layout(tp=8, dcp=8), Layout(tp=8, pp=2, dcp=8)])
 @pytest.mark.parametrize("kv_dtype", ["fp8", "bf16"])
 @pytest.mark.parametrize("context", [9216.0, 131_072.0, 1_048_576.0])
-def test_sessions_times_context_are_the_tokens_that_fit(
-    layout: Layout, kv_dtype: mem.KvDtype, context: float
-) -> None:
+def test_sessions_times_context_are_the_tokens_that_fit(layout: Layout, kv_dtype: mem.KvDtype, context: float) -> None:
     """One 128k session or 100 of them: the same arithmetic, TP8 or DCP8."""
     usable = chip("b300_sxm").usable_bytes
     tokens = mem.tokens_that_fit(K3, layout, kv_dtype, usable, 0.9, context)
