@@ -1,13 +1,20 @@
 """Edges that mutation testing showed to be open: columns of the schedule, flows without a rate, texts at a limit."""
 
+import datetime as dt
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
+from calculators import link, views
 from calculators.cashflow import irr_per_year, loan_balance_usd, schedule
+from calculators.catalog import load_catalog
 from calculators.numbers import NotANumberError, duration, money, parse_number, share, three_digits
 from calculators.ownership import Ownership
+from calculators.report import build_report
+from calculators.scenario import Scenario
+from calculators.texts import catalogue
+from calculators.verdict import break_even_key
 from tests.calculators.test_cashflow import terms
 from tests.calculators.test_ownership import cost
 
@@ -105,3 +112,29 @@ def test_each_cost_line_names_inputs_that_exist(acquisition: str, facility: str)
     for line in cost(acquisition, facility).lines:
         assert line.terms
         assert set(line.terms) <= known, line
+
+
+def test_an_offer_in_yuan_has_its_price_in_usd_under_its_box() -> None:
+    catalog = load_catalog()
+    offer = catalog.offers["moonshot-cn/kimi-k3"]
+    rate = catalog.usd_per_cny(dt.date.fromisoformat(catalog.release))
+    assert rate is not None
+    price = views.offer_price(catalog, offer.id)
+    assert price is not None
+    listed = offer.prices[-1].input_per_mtok
+    assert listed is not None
+    assert float(price.input_usd_per_mtok) == pytest.approx(listed * rate.value)
+    doubled = views.offer_price(catalog, offer.id, usd_per_cny=2 * rate.value)
+    assert doubled is not None
+    assert float(doubled.input_usd_per_mtok) == pytest.approx(2 * float(price.input_usd_per_mtok))
+
+
+def test_an_unreadable_link_names_the_link() -> None:
+    parsed = link.parse("http://[broken/?utilization=0.5")
+    assert [p.field for p in parsed.problems] == ["link"]
+    assert parsed.scenario == Scenario()
+
+
+@pytest.mark.parametrize("scenario", [Scenario(), Scenario(utilization=0.15), Scenario(hardware_usd=9e8)])
+def test_titles_of_the_cost_curve_are_texts(scenario: Scenario) -> None:
+    assert break_even_key(build_report(scenario, load_catalog()).even) in catalogue()
