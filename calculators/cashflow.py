@@ -8,7 +8,7 @@ capex is counted once and interest is not hidden. NPV and IRR use the money that
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -126,11 +126,14 @@ class FlowTerms:
             * i
         )
 
+    def value_usd(self, months: npt.ArrayLike) -> Array:
+        """API value of the served tokens less licence; shape (..., months)."""
+        worth = (self.api_usd_per_request - self.licence_usd_per_request)[..., None]
+        return np.asarray(worth * self.price_level(months) * self.served_requests(months))
+
     def operating_saving_usd(self, months: npt.ArrayLike) -> Array:
         """API value of the served tokens less licence and running cost, before any interest; shape (..., months)."""
-        worth = (self.api_usd_per_request - self.licence_usd_per_request)[..., None]
-        value = worth * self.price_level(months) * self.served_requests(months)
-        return np.asarray(value - self.running_usd_per_month[..., None])
+        return np.asarray(self.value_usd(months) - self.running_usd_per_month[..., None])
 
 
 @dataclass(frozen=True)
@@ -219,7 +222,7 @@ class Flow:
             found = _geometric_payback(every, -every.capex_usd, np.zeros(every.shape)).reshape(self._shape)
             found = found if self.extend else np.where(found <= self._horizon, found, np.inf)
             return _without_capex(self._capex, self.first_saving_usd, found)
-        found = _first_zero(self._cumulative, -self._capex, 0)
+        found = _first_zero(self._cumulative, -self._capex, 0, self._capex)
         found = np.where(found <= self._horizon, found, np.inf)
         if self.extend:
             found = _extend(self.terms, found, self.final_usd, self._horizon)
@@ -234,7 +237,7 @@ class Flow:
     def discounted_payback_months(self) -> Array:
         """Months until the discounted cumulative flow reaches zero; infinity when not within the horizon."""
         discounted = np.cumsum(self._saving * self._factor, axis=-1) - self._capex[..., None]
-        found = _first_zero(np.where(self._inside, discounted, -np.inf), -self._capex, 0)
+        found = _first_zero(np.where(self._inside, discounted, -np.inf), -self._capex, 0, self._capex)
         return _without_capex(self._capex, self.first_saving_usd, found)
 
     @cached_property
@@ -243,7 +246,7 @@ class Flow:
         terms = self.terms
         rate = monthly_rate(terms.discount_rate_per_year)
         if self._steady:
-            worth = _steady_worth_usd(terms, self.first_saving_usd, self._horizon)
+            worth = _steady_worth_usd(terms, self._horizon)
         else:
             worth = np.einsum("...m,...m->...", self._operating, self._factor)
         residual = np.broadcast_to(terms.residual_usd, self._shape) * np.exp(-np.log1p(rate) * self._horizon)
@@ -264,15 +267,15 @@ class Flow:
         return np.asarray(np.take_along_axis(self._within, self._peak[..., None], axis=-1)[..., 0])
 
 
-def _steady_worth_usd(terms: FlowTerms, saving: Array, horizon: Array) -> Array:
+def _steady_worth_usd(terms: FlowTerms, horizon: Array) -> Array:
     """Present value of the operating savings where only the price moves.
 
-    With the discount factor d of a month, the monthly price factor p, the running cost O and the value v = saving + O
-    of month 0, it is the sum over m = 0..H-1 of (v p^m - O) d^(m+1) = d (v g(p d) - O g(d)), g(x) = (1 - x^H)/(1 - x).
+    With the discount factor d of a month, the monthly price factor p, the running cost O and the value v of month 0, it
+    is the sum over m = 0..H-1 of (v p^m - O) d^(m+1) = d (v g(p d) - O g(d)), g(x) = (1 - x^H)/(1 - x).
     """
     discount = -np.log1p(monthly_rate(terms.discount_rate_per_year))
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
-    running = terms.running_usd_per_month
+    value, running = terms.value_usd(np.zeros(1))[..., 0], terms.running_usd_per_month
 
     def series(log_factor: Array) -> Array:
         flat = np.abs(log_factor) < 1e-12  # over 50 years, nothing
@@ -280,19 +283,26 @@ def _steady_worth_usd(terms: FlowTerms, saving: Array, horizon: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):  # of the branch that is not taken
             return np.asarray(np.where(flat, horizon, np.expm1(safe * horizon) / np.expm1(safe)))
 
-    return np.asarray(np.exp(discount) * ((saving + running) * series(level + discount) - running * series(discount)))
+    return np.asarray(np.exp(discount) * (value * series(level + discount) - running * series(discount)))
 
 
-def _first_zero(cumulative: Array, start: Array, first_month: int) -> Array:
+NEAR: Final = 1e-9
+"""Share of the capex by which a flow may miss zero and still counts as there: less than a cent of a million USD.
+
+A value solved for 'pays back just so' touches zero at the peak; put back, rounding must not make it 'never'.
+"""
+
+
+def _first_zero(cumulative: Array, start: Array, first_month: int, capex: Array) -> Array:
     """Months until the cumulative flow (ends of months) first reaches zero, interpolated; infinity if it does not."""
-    reached = cumulative >= 0
+    reached = cumulative >= -NEAR * np.abs(capex)[..., None]
     index = np.argmax(reached, axis=-1)
     any_reached = np.any(reached, axis=-1)
     at = np.take_along_axis(cumulative, index[..., None], axis=-1)[..., 0]
     before = np.take_along_axis(cumulative, np.maximum(index - 1, 0)[..., None], axis=-1)[..., 0]
     before = np.where(index == 0, start, before)
     step = at - before
-    part = np.divide(-before, step, out=np.zeros(step.shape), where=step > 0)
+    part = np.minimum(np.divide(-before, step, out=np.zeros(step.shape), where=step > 0), 1.0)
     return np.where(any_reached, first_month + index + part, np.inf)
 
 
@@ -337,7 +347,7 @@ def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Ar
         saving = sub.operating_saving_usd(months) - sub.interest_usd(months)
         saving = np.broadcast_to(saving, months.shape)
         run = cumulative[pending][:, None] + np.cumsum(saving, axis=-1)
-        found = _first_zero(run, cumulative[pending], 0) + begin + start
+        found = _first_zero(run, cumulative[pending], 0, sub.capex_usd) + begin + start
         found = np.where(found <= NEVER_MONTHS, found, np.inf)
         payback[pending] = found
         cumulative[pending] = run[:, -1]
@@ -353,7 +363,7 @@ def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Arr
     for p > 1 it turns upward once, so in both cases whole months are bisected up to the last that can help.
     """
     running = terms.running_usd_per_month
-    value = terms.operating_saving_usd(begin[:, None])[:, 0] + running
+    value = terms.value_usd(begin[:, None])[:, 0]
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
     level = np.where(np.abs(level) < 1e-12, 0.0, level)  # slower than that, 50 years change nothing
     moving = level != 0
@@ -363,6 +373,8 @@ def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Arr
     scale = np.where(moving, value / np.expm1(rate), 0.0)
     cost = np.where(moving, running, running - value)
 
+    slack = NEAR * np.abs(terms.capex_usd)
+
     def after(n: Array) -> Array:
         return np.asarray(cumulative + scale * np.expm1(rate * n) - cost * n)
 
@@ -371,15 +383,15 @@ def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Arr
     ratio = np.where(falls, running / np.where(value > 0, value, 1.0), 1.0)
     paying = np.floor(np.divide(np.log(ratio), np.where(falls, level, -1.0))) + 1.0
     high = np.maximum(np.where(falls, np.minimum(most, paying), most), 0.0)
-    reached = after(high) >= 0
+    reached = after(high) >= -slack
     low = np.zeros_like(high)
     while bool(np.any(high - low > 1)):
         middle = np.floor(0.5 * (low + high))
-        enough = after(middle) >= 0
+        enough = after(middle) >= -slack
         high = np.where(enough, middle, high)
         low = np.where(enough, low, middle)
     before, at = after(high - 1.0), after(high)
-    part = np.divide(-before, at - before, out=np.zeros(at.shape), where=at > before)
+    part = np.minimum(np.divide(-before, at - before, out=np.zeros(at.shape), where=at > before), 1.0)
     return np.where(reached & (high > 0), begin + high - 1.0 + part, np.inf)
 
 

@@ -97,7 +97,12 @@ def three_digits(value: float) -> str:
 
 
 def money(usd: float) -> str:
-    """Write USD: '600,000 USD' below ten million, '12.3 M USD' above; three digits below a thousand."""
+    """Write USD: '600,000 USD' below ten million, '12.3 M USD' above; three digits below a thousand.
+
+    Under a millionth it is what rounding left of 0.
+    """
+    if abs(usd) < 1e-6:
+        return "0 USD"
     if abs(usd) >= 1e7:
         return f"{three_digits(usd / 1e6)} M USD"
     if abs(usd) >= 1000:

@@ -1278,6 +1278,7 @@ def _warnings(
                 plan=site.plan.name,
                 dtype=site.kv_dtype,
                 held=held,
+                band=said(f"warning.long_context_{'wider' if int(first['evidence']) >= 1 else 'measured'}"),
             )
         )
         if site.shape.has_mla and site.plan.decode.layout.dcp == 1:

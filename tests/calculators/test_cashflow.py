@@ -1,6 +1,7 @@
 """Cash flow: every figure worked by hand or held against another library."""
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -445,3 +446,20 @@ def test_array_of_any_term_is_the_stack_of_scalars(name: str) -> None:
         for quantity in QUANTITIES:
             stacked = np.broadcast_to(getattr(together, quantity), (3,))[i]
             assert stacked == pytest.approx(float(getattr(alone, quantity)), rel=1e-12), quantity
+
+
+def test_a_tiny_value_against_a_large_running_cost_keeps_its_digits() -> None:
+    """A price that grows tenfold a year from almost nothing: v is not lost in (v - O) + O."""
+    t = terms(
+        api_usd_per_request=1e-9,
+        demand_requests_per_month=1.0,
+        capacity_requests_per_month=1.0,
+        running_usd_per_month=32_000.0,
+        price_change_per_year=10.0,
+        horizon_months=240.0,
+        discount_rate_per_year=0.0,
+        residual_usd=0.0,
+    )
+    months = np.arange(240)
+    by_month = math.fsum(1e-9 * 11.0 ** (m / 12) for m in months) - 240 * 32_000.0 - float(t.capex_usd)
+    assert float(evaluate_flow(t).npv_usd) == pytest.approx(by_month, rel=1e-9)

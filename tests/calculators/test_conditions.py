@@ -272,3 +272,22 @@ def test_every_condition_has_its_texts(catalog: Catalog) -> None:
         for r in conditions(report.resolved, report.result, "npv").rows:
             assert set(catalogue()[f"must.{r.name}"]) == set(LANGUAGES)
             assert r.title("zh") == catalogue()[f"must.{r.name}"]["zh"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"api_price_change_per_year": -0.7}, {"api_price_change_per_year": -0.9}, {"api_price_change_per_year": -0.5}],
+)
+def test_a_value_at_which_the_flow_only_touches_zero_still_pays_back(change: dict[str, float]) -> None:
+    """A falling price: the wanted 1,200 days lie after the peak, so the value solved for makes the peak just zero."""
+    scenario = Scenario(demand="fill", target_payback_days=1200, **change)
+    report = build_report(scenario, load_catalog())
+    touching = [row for row in conditions(report.resolved, report.result, target="payback").rows if not row.exact]
+    put = [put_back(scenario, row) for row in touching]
+    found = [build_report(s, load_catalog()) for s in put if s is not None]
+    assert found
+    for again in found:
+        assert again.status == "pays_back"
+        assert again.days is not None
+        assert again.days <= 1200 * (1 + 1e-6)
+        assert "e-" not in " ".join(again.sentences())
