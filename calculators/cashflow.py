@@ -380,7 +380,7 @@ def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Arr
 
     most = NEVER_MONTHS - begin
     falls = (level < 0) & (running > 0) & (value > running)
-    ratio = np.where(falls, running / np.where(value > 0, value, 1.0), 1.0)
+    ratio = np.where(falls, running / np.where(falls, value, 1.0), 1.0)
     paying = np.floor(np.divide(np.log(ratio), np.where(falls, level, -1.0))) + 1.0
     high = np.maximum(np.where(falls, np.minimum(most, paying), most), 0.0)
     reached = after(high) >= -slack

@@ -463,3 +463,9 @@ def test_a_tiny_value_against_a_large_running_cost_keeps_its_digits() -> None:
     months = np.arange(240)
     by_month = math.fsum(1e-9 * 11.0 ** (m / 12) for m in months) - 240 * 32_000.0 - float(t.capex_usd)
     assert float(evaluate_flow(t).npv_usd) == pytest.approx(by_month, rel=1e-9)
+
+
+def test_the_smallest_number_there_is_divides_nothing() -> None:
+    """Hours rented for no time at all: the value of a month is a subnormal number, and it never pays."""
+    found = flow(capacity_requests_per_month=5e-310, price_change_per_year=-0.2)
+    assert np.isinf(found.payback_months)
