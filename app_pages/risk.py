@@ -17,7 +17,7 @@ from calculators.numbers import money, share, three_digits
 from calculators.report import to_json
 from calculators.resolve import live_pins
 from calculators.texts import months_text
-from calculators.uncertainty import Bar, Uncertainty
+from calculators.uncertainty import Array, Bar, Uncertainty
 from calculators.units import DAYS_PER_MONTH
 
 t = page.t
@@ -259,6 +259,18 @@ def tornado_columns(bars: Sequence[Bar]) -> dict[str, list[str]]:
     }
 
 
+def columns_of(edges: Array, parts: Array, *, digits: int) -> dict[str, Any]:
+    """The columns of a histogram; ``digits`` after the point where one is pointed at."""
+    return {
+        "type": "bar",
+        "x": 0.5 * (edges[1:] + edges[:-1]),
+        "y": parts,
+        "width": edges[1] - edges[0],
+        "marker": {"color": charts.OWN, "line": {"width": 0}},
+        "hovertemplate": f"%{{x:,.{digits}f}}: %{{y:.1f}} %<extra></extra>",
+    }
+
+
 def distribution(u: Uncertainty) -> None:
     """Histogram of the payback within the horizon."""
     edges, parts = u.payback_histogram.edges, u.payback_histogram.shares * 100
@@ -267,14 +279,7 @@ def distribution(u: Uncertainty) -> None:
     # the axis ends where one draw in a thousand is left
     reached = np.cumsum(parts[::-1])[::-1] > 0.1
     end = float(edges[1:][reached].max(initial=edges[1]))
-    bars = {
-        "type": "bar",
-        "x": middles,
-        "y": parts,
-        "width": edges[1] - edges[0],
-        "marker": {"color": charts.OWN, "line": {"width": 0}},
-        "hovertemplate": "%{x:,.0f}: %{y:.1f} %<extra></extra>",
-    }
+    bars = columns_of(edges, parts, digits=0)
     title = t("risk.histogram", middle=days(middle)) if math.isfinite(middle) else t("risk.histogram_never")
     fig = drawn(
         [bars],
@@ -294,14 +299,7 @@ def npv_distribution(u: Uncertainty) -> None:
     """Histogram of the NPV, for machines that are not bought."""
     edges, parts = u.npv_histogram.edges / 1e6, u.npv_histogram.shares * 100
     middles = 0.5 * (edges[1:] + edges[:-1])
-    bars = {
-        "type": "bar",
-        "x": middles,
-        "y": parts,
-        "width": edges[1] - edges[0],
-        "marker": {"color": charts.OWN, "line": {"width": 0}},
-        "hovertemplate": "%{x:,.2f}: %{y:.1f} %<extra></extra>",
-    }
+    bars = columns_of(edges, parts, digits=2)
     title = t("risk.histogram_npv", middle=money(u.npv_usd.p50))
     fig = drawn(
         [bars],
