@@ -2,7 +2,8 @@
 
 mutmut makes the mutants (one changed operator, number, text or argument each); all of calculators/ has far more than
 can be run, so a sample is drawn over all modules, the same for the same seed. A mutant is killed when a test of its own
-module fails or hangs, or, where those pass, one of the tests of the whole (golden figures, report, contracts).
+module fails or hangs, or, where those pass, one of the tests of the whole (golden figures, report, edges), or, where
+those pass too, one of the pages'. ``--only usage_import`` draws from the modules whose path begins so.
 """
 
 import argparse
@@ -38,7 +39,8 @@ TESTS_OF = {
     "texts": ("texts", "texts_said"),
 }
 WHOLE = ("tests/golden", "tests/calculators/test_report.py", "tests/calculators/test_edges.py")
-SECONDS = 240.0
+PAGES = ("tests/test_app.py", "tests/test_money_pages.py", "tests/test_risk_pages.py", "tests/test_usage_page.py")
+SECONDS = 400.0
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,10 @@ def run(place: Path, tests: tuple[str, ...]) -> str:
 
 
 def judge(place: Path, mutant: Mutant) -> tuple[Mutant, str]:
-    """Own tests first, then those of the whole; with the change in words."""
+    """Own tests first, then those of the whole, then the pages'; with the change in words."""
     with applied(place, mutant) as change:
-        return replace(mutant, by=run(place, tests_of(mutant.module)) or run(place, WHOLE)), change
+        by = run(place, tests_of(mutant.module)) or run(place, WHOLE) or run(place, PAGES)
+        return replace(mutant, by=by), change
 
 
 def table(judged: list[Mutant], total: Counter[str]) -> str:
@@ -167,13 +170,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, default=300, help="mutants to draw")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=[""], help="begin of the modules' paths, e.g. exports validate")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop before the sample ends after this long")
     asked = parser.parse_args()
     until = time.monotonic() + 60.0 * asked.minutes
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         copy_to(place)
-        mutants = all_mutants()
+        mutants = [m for m in all_mutants() if m.module.startswith(tuple(asked.only))]
         total = Counter(m.module for m in mutants)
         drawn = random.Random(asked.seed).sample(mutants, min(asked.sample, len(mutants)))
         judged: list[Mutant] = []
@@ -181,7 +185,7 @@ def main() -> None:
         for mutant in drawn:
             if time.monotonic() > until:
                 break
-            for tests in (tests_of(mutant.module), WHOLE):
+            for tests in (tests_of(mutant.module), WHOLE, PAGES):
                 if tests not in trusted and (broken := run(place, tests)):
                     raise SystemExit(f"{tests} fail without a mutant: {broken}")
                 trusted.add(tests)
