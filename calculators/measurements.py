@@ -228,7 +228,10 @@ def _precision(text: str, model: Model) -> str:
         if name in lowered:
             return "mxfp4" if name == "w4a8" else name
     if not lowered.strip() or "not stated" in lowered:
-        return {4.0: "mxfp4" if model.activation_bits == 8 else "int4", 8.0: "fp8"}.get(model.weights_bits, "bf16")
+        # as the model is published; a 4-bit format has 4.25 or 4.5 bits with the scales of its blocks
+        if model.weights_bits < 6:
+            return "mxfp4" if model.activation_bits == 8 else "int4"
+        return "fp8" if model.weights_bits == 8 else "bf16"
     raise Unusable(f"precision {text.strip()[:60]!r} is not one this model of time knows ({', '.join(PRECISIONS)})")
 
 
