@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calculators.exports import cash_flow_csv_bytes, csv_bytes
-from calculators.exports.csv_file import COLUMNS, RESULTS, SECTIONS, cell, safe_text
+from calculators.exports.csv_file import COLUMNS, RESULTS, SECTIONS, Row, _flat, _sources, cell, safe_text
 from calculators.report import Report, to_json
+from calculators.resolve import Used
+from calculators.scenario import SPECS
 
 Make = Callable[..., Report]
 
@@ -134,3 +136,144 @@ def test_safe_text_never_starts_a_formula(text: str) -> None:
 def test_numbers_read_back_or_are_empty(value: float) -> None:
     text = cell(value)
     assert text == "" if value != value or abs(value) == float("inf") else float(text) == value
+
+
+def table_of(report: Report) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(csv_bytes(report).decode("utf-8-sig"), newline="")))
+
+
+def test_each_figure_that_went_in_has_a_row_with_its_range(make: Make) -> None:
+    report = make(power_kw=12.0)
+    inputs = [row[1:] for row in table_of(report) if row[0] == "inputs"]
+    expected = []
+    for used in report.resolved.used:
+        expected.append([used.name, cell(used.value), used.unit, used.source, used.date])
+        for word, bound in (("low", used.low), ("high", used.high)):
+            if bound is not None:
+                expected.append([f"{used.name} {word}", cell(bound), used.unit, used.source, used.date])
+    assert inputs == expected
+    # some have both bounds, some have none
+    assert len(report.resolved.used) < len(inputs) < 3 * len(report.resolved.used)
+
+
+def test_the_scenario_says_what_was_typed_and_what_stands_for_an_empty_field(make: Make) -> None:
+    rows = {row[1]: row[2:5] for row in table_of(make(utilization=0.6)) if row[0] == "scenario"}
+    assert rows["utilization"] == ["0.6", "share", "typed in"]
+    assert rows["horizon_months"] == ["48", "months", "default of the scenario"]
+    assert rows["title"] == ["", "", "empty"]
+    value, unit, source = rows["hardware_usd"]
+    assert (value, unit) == ("", "USD")
+    # the field's own words for what is taken where it is empty
+    assert source == f"empty: {SPECS['hardware_usd'].catalogue}"
+    assert SPECS["hardware_usd"].catalogue
+
+
+@pytest.mark.parametrize("case", ["pays back", "does not fit"])
+def test_a_result_has_its_unit_and_the_throughput_its_measurement(make: Make, case: str) -> None:
+    report = make(**CASES[case])
+    rows = {row[1]: row[2:] for row in table_of(report) if row[0] == "results"}
+    sentences = report.sentences()
+    assert [rows[f"verdict {k}"] for k in range(1, len(sentences) + 1)] == [
+        [s, "", "calculated", ""] for s in sentences
+    ]
+    assert rows["data_release"] == [report.release, "", "calculated", ""]
+    assert rows["payback.days"][1:] == ["days", "calculated", ""]
+    assert rows["payback.reason"][1:] == ["", "calculated", ""]
+    assert rows["memory.fits"][1:] == ["", "calculated", ""]
+    assert rows["self_host.capex_usd"][1] == "USD"
+    assert not [name for name in rows if name.startswith("self_host.lines")]
+    if case == "pays back":
+        # by page and mean: every quantile of the payback is a number of days
+        assert {rows[f"uncertainty.payback_days.{q}"][1] for q in ("p10", "p50", "p90")} == {"days"}
+        anchor = to_json(report)["throughput"]["anchor"]
+        assert rows["throughput.output_tokens_per_s"][1:] == ["tokens/s", anchor["source_url"], anchor["date"]]
+        assert rows["throughput.anchor.id"][0] == anchor["id"]
+    else:
+        assert rows["throughput.output_tokens_per_s"][1:] == [
+            "tokens/s",
+            f"calculated, evidence: {report.evidence}",
+            "",
+        ]
+
+
+def test_costs_warnings_and_months_have_their_own_rows(make: Make) -> None:
+    report = make(
+        acquisition="loan", horizon_months=12, api_price_change_per_year=-0.6, licence_share=0.05, batch_share=0.5
+    )
+    rows = table_of(report)
+    data = to_json(report)
+    costs = [row[1:] for row in rows if row[0] == "costs"]
+    assert costs == [
+        [
+            safe_text(line["name"]),
+            cell(line["usd_per_month"]),
+            "USD/month",
+            f"{line['formula']}; {line['source']}" if line["source"] else line["formula"],
+            "",
+        ]
+        for line in data["self_host"]["lines"]
+    ]
+    assert data["warnings"]
+    warnings = [row[1:] for row in rows if row[0] == "warnings"]
+    assert warnings == [[f"warning {k}", text, "", "", ""] for k, text in enumerate(data["warnings"], 1)]
+    flow = [row[1:] for row in rows if row[0] == "cash_flow"]
+    assert flow[0][:1] == ["month 0 price_level"]
+    assert flow[-1][0].startswith("month 12 ")
+    units = {row[0].split(" ", 2)[2]: row[2] for row in flow}
+    assert units["price_level"] == "ratio"
+    assert units["served_requests"] == "requests"
+    assert units["cumulative_usd"] == "USD"
+    assert {row[3] for row in flow} == {"calculated"}
+    assert len(flow) == 13 * len(units)
+
+
+def test_each_source_is_listed_once_with_what_rests_on_it() -> None:
+    """Figures of one source, date and kind share a row; the note is the first one's; what was typed has no source."""
+
+    def used(name: str, source: str = "a", date: str = "2026", kind: str = "list_price", **more: Any) -> Used:
+        return Used(name, name, 1.0, "USD", more.pop("origin", "catalogue"), source, date, kind, **more)
+
+    rows = list(
+        _sources(
+            [
+                used("one", note="of the vendor"),
+                used("typed", origin="scenario"),
+                used("two", note="another note"),
+                used("three", kind="press"),
+                used("four", date="2025"),
+                used("five", source="b"),
+                used("six", source="b", origin="link"),
+            ]
+        )
+    )
+    assert rows == [
+        Row("sources", "one, two", "list_price; of the vendor", "", "a", "2026"),
+        Row("sources", "three", "press", "", "a", "2026"),
+        Row("sources", "four", "list_price", "", "a", "2025"),
+        Row("sources", "five, six", "list_price", "", "b", "2026"),
+    ]
+
+
+def test_the_sources_of_a_report_are_all_there(make: Make) -> None:
+    report = make(staff_fte=1.0)
+    told = [row[1] for row in table_of(report) if row[0] == "sources"]
+    from_data = [used.name for used in report.resolved.used if used.origin != "scenario"]
+    assert sorted(name for names in told for name in names.split(", ")) == sorted(from_data)
+
+
+def test_heads_of_the_cash_flow_file_name_their_units(make: Make) -> None:
+    head, zero, *_ = cash_flow_csv_bytes(make()).decode("utf-8-sig").splitlines()
+    assert head == (
+        "month,price_level_ratio,served_requests,api_value_usd,licence_usd,running_usd,interest_usd,"
+        "principal_repaid_usd,loan_balance_usd,saving_usd,cumulative_usd,discounted_cumulative_usd,cash_usd,"
+        "depreciation_usd,book_value_usd,alternative_saving_usd,alternative_cumulative_usd"
+    )
+    # the start: nothing served at no price level, 630,000 paid and on the books
+    assert zero == "0,,0,0,0,0,0,0,0,0,-630000,-630000,-630000,0,630000,0,-630000"
+
+
+def test_a_list_is_counted_from_one_and_controls_are_dropped() -> None:
+    assert list(_flat("a", {"b": [1, {"c": None}], "d": "x"})) == [("a.b.1", 1), ("a.b.2.c", None), ("a.d", "x")]
+    assert safe_text("a\x00b\x1fc\td\n") == "abc\td\n"
+    assert safe_text("a=1") == "a=1"
+    assert [cell(v) for v in (True, False, None, "-x", 1e-7, 2.0)] == ["true", "false", "", "'-x", "1e-07", "2"]
