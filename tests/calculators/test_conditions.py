@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 
 from calculators.catalog import Catalog, load_catalog
-from calculators.conditions import Condition, Conditions, Target, conditions, frontier, put_back
+from calculators.conditions import (
+    Condition,
+    Conditions,
+    Target,
+    _inverse,
+    _Question,
+    _solve,
+    conditions,
+    frontier,
+    put_back,
+)
 from calculators.evaluate import evaluate
 from calculators.report import Report, build_report
-from calculators.scenario import Scenario
+from calculators.scenario import SPECS, Scenario
 from calculators.texts import LANGUAGES, catalogue
 
 SCENARIOS = {
@@ -291,3 +301,221 @@ def test_a_value_at_which_the_flow_only_touches_zero_still_pays_back(change: dic
         assert again.days is not None
         assert again.days <= 1200 * (1 + 1e-6)
         assert "e-" not in " ".join(again.sentences())
+
+
+def test_a_row_carries_the_fields_own_unit_bounds_and_value(catalog: Catalog) -> None:
+    for name, fields in SCENARIOS.items():
+        report = build_report(Scenario(**fields), catalog)
+        for r in conditions(report.resolved, report.result, "npv").rows:
+            if r.name in ("api_price_factor", "throughput_factor", "demand_amount"):
+                continue
+            spec = SPECS[r.name]
+            assert (r.unit, r.low, r.high) == (spec.unit, spec.minimum, spec.maximum), (name, r.name)
+            assert r.now == float(getattr(report.inputs, r.name)), (name, r.name)
+            if r.value is not None:
+                kept = {"demand", "demand_requests_per_month", "system_count"} & set(r.change)
+                assert dict(r.change) == {r.name: r.value} | {k: r.change[k] for k in kept}, (name, r.name)
+
+
+def names(report: Report, target: Target = "payback") -> list[str]:
+    return [r.name for r in conditions(report.resolved, report.result, target).rows]
+
+
+def test_which_inputs_are_asked_for(catalog: Catalog) -> None:
+    """Those that the purchase depends on: a rent has no hardware, a loan its rate, a demand its amount."""
+    start = ["api_price_factor", "api_discount", "api_price_change_per_year", "utilization", "throughput_factor"]
+    start += ["availability"]
+    demand = ["demand_amount", "migratable_share", "demand_growth_per_year"]
+    owned = ["hardware_usd", "support_share_per_year"]
+    some = {"demand": "tokens", "demand_tokens_per_month": 1e10}
+    for fields, expected in (
+        ({}, [*start, *owned, "colocation_usd_per_kw_month", "staff_fte"]),
+        ({"facility": "own"}, [*start, *owned, "electricity_usd_per_kwh", "staff_fte"]),
+        ({"acquisition": "loan"}, [*start, *owned, "colocation_usd_per_kw_month", "loan_rate", "staff_fte"]),
+        ({"acquisition": "rent"}, [*start, "rent_usd_per_accelerator_hour", "staff_fte"]),
+        (
+            {**some, "other_opex_usd_per_month": 5.0, "other_capex_usd": 5.0},
+            [*start, *demand, *owned, "colocation_usd_per_kw_month", "staff_fte", "other_opex_usd_per_month",
+             "other_capex_usd"],
+        ),
+        # where nothing may move, no amount of demand helps
+        (
+            {**some, "migratable_share": 0.0},
+            [*start, *demand[1:], *owned, "colocation_usd_per_kw_month", "staff_fte"],
+        ),
+        (
+            {"demand": "tokens", "demand_tokens_per_month": 0.0},
+            [*start, *demand[1:], *owned, "colocation_usd_per_kw_month", "staff_fte"],
+        ),
+        (
+            {**some, "utilization": 0.0},
+            [*start, *demand[1:], *owned, "colocation_usd_per_kw_month", "staff_fte"],
+        ),
+    ):  # fmt: skip
+        report = build_report(Scenario(**fields), catalog)
+        assert names(report) == expected, fields
+        more = ["discount_rate"] if report.inputs.acquisition == "rent" else ["discount_rate", "residual_share"]
+        assert names(report, "npv") == expected + more
+
+
+def test_price_throughput_and_demand_in_the_units_of_a_table(catalog: Catalog) -> None:
+    report = build_report(Scenario(demand="tokens", demand_tokens_per_month=1e10, token_ratio=1.25), catalog)
+    found = conditions(report.resolved, report.result)
+    price = row(found, "api_price_factor")
+    # 8,192 x 3 + 1,024 x 15 = 39,936 of a million tokens' USD for 9,216 tokens
+    assert (price.unit, price.low) == ("USD/Mtok", 0.0)
+    assert price.now == pytest.approx(39_936 / 9_216)
+    assert price.high == pytest.approx(100 * 39_936 / 9_216)
+    assert price.value is not None
+    assert price.change == pytest.approx(
+        {
+            "input_usd_per_mtok": 3 * price.value / price.now,
+            "cached_input_usd_per_mtok": 0.3 * price.value / price.now,
+            "cache_write_usd_per_mtok": 3 * price.value / price.now,
+            "output_usd_per_mtok": 15 * price.value / price.now,
+        }
+    )
+    speed = row(found, "throughput_factor")
+    rate = float(report.result.sizing.output_tokens_per_s)
+    assert (speed.unit, speed.low) == ("tokens/s", 0.0)
+    assert (speed.now, speed.high) == pytest.approx((rate, 100 * rate))
+    amount = row(found, "demand_amount")
+    assert (amount.unit, amount.low, amount.now) == ("tokens/month", 0.0, 1e10)
+    # as much as a single busy hour of the week could fill all of the plan with
+    usable = float(report.result.terms.capacity_requests_per_month)
+    assert amount.high == pytest.approx(usable * 168 * 9_216)
+    half = build_report(Scenario(demand="tokens", demand_tokens_per_month=1e10, migratable_share=0.5), catalog)
+    assert row(conditions(half.resolved, half.result), "demand_amount").high == pytest.approx(
+        float(half.result.terms.capacity_requests_per_month) * 168 * 9_216 / 0.5
+    )
+
+
+def test_a_spend_is_asked_for_in_usd(catalog: Catalog) -> None:
+    report = build_report(Scenario(demand="spend", demand_usd_per_month=40_000.0), catalog)
+    amount = row(conditions(report.resolved, report.result), "demand_amount")
+    usd = float(report.result.baseline_usd_per_request)
+    assert amount.unit == "USD/month"
+    assert amount.now == pytest.approx(40_000)
+    assert amount.high == pytest.approx(float(report.result.terms.capacity_requests_per_month) * 168 * usd)
+    assert amount.change == {"demand_usd_per_month": amount.value}
+
+
+def test_a_demand_cannot_be_asked_for_beyond_its_field(catalog: Catalog) -> None:
+    # a field that ends at 1e6 people: more seats than that are no value, whatever the machines could serve
+    fields = {"demand": "seats", "demand_seats": 10.0, "requests_per_seat_workday": 0.001}
+    report = build_report(Scenario(**fields), catalog)
+    usable = float(report.result.terms.capacity_requests_per_month) * 168
+    assert usable / float(report.result.demand_requests_per_month) * 10.0 > (SPECS["demand_seats"].maximum or 0)
+    assert row(conditions(report.resolved, report.result), "demand_amount").high == pytest.approx(
+        SPECS["demand_seats"].maximum
+    )
+
+
+def test_the_speed_of_a_load_test_is_of_a_machine_or_of_a_replica_across_machines(catalog: Catalog) -> None:
+    for fields, units in (({"system_count": 3}, 3), ({"system": "hgx-h200-8", "system_count": 4}, None)):
+        report = build_report(Scenario(**fields), catalog)
+        speed = row(conditions(report.resolved, report.result, "npv"), "throughput_factor")
+        replicas = float(report.result.sizing.replicas)
+        assert speed.value is not None
+        per = units if units is not None else replicas
+        assert speed.change == pytest.approx({"measured_output_tokens_per_s": speed.value / per}), fields
+        if units is None:
+            assert report.inputs.sizing.site.plan.devices > 8
+            assert replicas != 4
+
+
+def test_a_target_of_the_caller_counts_before_the_scenarios(catalog: Catalog) -> None:
+    report = build_report(Scenario(), catalog)
+    for days in (200.0, 400.0):
+        found = conditions(report.resolved, report.result, target_days=days)
+        assert (found.target, found.target_days) == ("payback", days)
+        there = put_back(report.scenario, row(found, "hardware_usd"))
+        assert there is not None
+        assert build_report(there, catalog).days == pytest.approx(days, rel=1e-6)
+    assert conditions(report.resolved, report.result).target_days == report.scenario.target_payback_days
+    assert conditions(report.resolved, report.result, "npv").target == "npv"
+    # a rent has nothing to pay back: its question is whether it saves
+    rent = build_report(Scenario(acquisition="rent"), catalog)
+    assert conditions(rent.resolved, rent.result).target == "saving"
+    assert conditions(rent.resolved, rent.result, "npv").target == "npv"
+
+
+def test_auto_is_held_at_the_number_of_machines_chosen(catalog: Catalog) -> None:
+    report = build_report(Scenario(**SCENARIOS["auto"]), catalog)
+    count = int(report.inputs.system_count)
+    assert count > 1
+    solved = [r for r in conditions(report.resolved, report.result).rows if r.change]
+    assert {r.change["system_count"] for r in solved} == {count}
+    fixed = build_report(Scenario(), catalog)
+    assert not any("system_count" in r.change for r in conditions(fixed.resolved, fixed.result).rows)
+
+
+def test_what_is_met_now() -> None:
+    base = Condition("x", "USD", now=5.0, low=0.0, high=10.0, outcome="value", value=5.0)
+    assert base.met_now
+    assert dataclasses.replace(base, at_least=False).met_now
+    assert not dataclasses.replace(base, value=5.1).met_now
+    assert dataclasses.replace(base, value=5.1, at_least=False).met_now
+    assert not dataclasses.replace(base, value=4.9, at_least=False).met_now
+    assert dataclasses.replace(base, outcome="any", value=None).met_now
+    assert not dataclasses.replace(base, outcome="none", value=None).met_now
+
+
+def test_the_axes_of_the_frontier(catalog: Catalog) -> None:
+    report = build_report(Scenario(), catalog)
+    found = frontier(report.inputs, report.result, points=5)
+    assert found.utilization == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert found.api_price_change_per_year == pytest.approx([-0.6, -0.4, -0.2, 0.0, 0.2])
+    assert (found.here_price_change, found.here_utilization) == pytest.approx((0.0, 0.75))
+    for change, ends in ((-0.8, (-0.8, 0.2)), (0.9, (-0.6, 0.9))):
+        wide = build_report(Scenario(api_price_change_per_year=change), catalog)
+        axis = frontier(wide.inputs, wide.result, points=3).api_price_change_per_year
+        assert (axis[0], axis[-1]) == pytest.approx(ends)
+    assert frontier(report.inputs, report.result).npv_usd.shape == (25, 25)
+    again = evaluate(dataclasses.replace(report.inputs, utilization=0.4, api_price_change_per_year=-0.4))
+    assert found.npv_usd[1, 1] == pytest.approx(float(again.flow.npv_usd))
+
+
+def test_inverse_interpolation_is_trusted_only_where_it_has_settled() -> None:
+    x = np.array([0.0, 1.0, 2.0, 3.0])
+    assert _inverse(x, 2.0 * x - 3.0) == pytest.approx(1.5)
+    assert _inverse(x + 10, 2.0 * x - 3.0) == pytest.approx(11.5)
+    # x = g^2 is a parabola of g: three points give it exactly, and four agree
+    assert _inverse(np.array([1.0, 4.0, 9.0, 16.0]), np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(0.0, abs=1e-12)
+    # a cubic needs four: three say something else, so nothing is trusted
+    assert _inverse(np.array([1.0, 8.0, 27.0, 64.0]), np.array([1.0, 2.0, 3.0, 4.0])) is None
+    assert _inverse(x, np.exp(x) - 2.0) is None
+    assert _inverse(x, np.array([-1.0, 0.0, 0.0, 1.0])) is None
+    assert _inverse(x, np.array([-1.0, 1.0, np.inf, np.inf])) is None
+
+
+def question(low: float, high: float) -> _Question:
+    return _Question("q", "q", low, high, "USD", lambda x: x, lambda x: {"q": x})
+
+
+def test_solving_by_hand() -> None:
+    """The first change of sign counts; all good, all bad, rising, falling, and a jump between two points."""
+    gaps = [
+        lambda x: x - 0.3,
+        lambda x: 0.3 - x,
+        lambda x: x + 1.0,
+        lambda x: x - 2.0,
+        lambda x: np.where(x < 0.7, -1.0, 1.0),
+        lambda x: np.sin(7.0 * x + 0.5) - 0.2,
+        lambda x: np.zeros_like(x),
+        lambda x: np.where(x == 0.0, 0.0, x),
+        lambda x: np.exp(x) - 1.5,
+    ]
+
+    def answer(asked: list[_Question], x: np.ndarray) -> np.ndarray:
+        return np.array([gaps[int(q.low * -1000)](x[k] + 0.001 * int(q.low * -1000)) for k, q in enumerate(asked)])
+
+    # each question's range is [0, 1] moved by its number in thousandths, so that the answers are told apart
+    found = _solve([question(-0.001 * k, 1.0 - 0.001 * k) for k in range(len(gaps))], answer)
+    outcomes = [outcome for outcome, _, _ in found]
+    assert outcomes == ["value", "value", "any", "none", "value", "value", "any", "value", "value"]
+    values = [value + 0.001 * k for k, (_, value, _) in enumerate(found)]
+    first = (math.pi - math.asin(0.2) - 0.5) / 7.0
+    for k, expected in ((0, 0.3), (1, 0.3), (4, 0.7), (5, first), (7, 0.0), (8, math.log(1.5))):
+        assert values[k] == pytest.approx(expected, abs=1e-9), k
+    assert [rises for _, _, rises in found] == [True, False, True, True, True, False, True, True, True]

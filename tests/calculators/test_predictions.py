@@ -3,10 +3,12 @@
 import math
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from calculators import calibrate, predictions
 from calculators.calibrate import Folds, errors, fold_of, predictions_of, usable
 from calculators.calibration import load_calibration, measurement_rows
 from calculators.catalog import DATA, load_catalog
@@ -32,7 +34,15 @@ def test_the_file_reads_back_what_was_written() -> None:
     found = [row("a", 90.123456, 80.0, "one"), row("b", 1.0 / 3.0, 150.0, "two")]
     mark, back = read_csv(to_csv(found, "abc123"))
     assert mark == "abc123"
-    assert [(p.id, p.hardware, p.evidence) for p in back] == [("one", "a", "modelled"), ("two", "b", "modelled")]
+    told = [(p.id, p.hardware, p.model, p.evidence) for p in back]
+    assert told == [("one", "a", "m", "modelled"), ("two", "b", "m", "modelled")]
+    # five digits are kept
+    rates = [(p.measured_tokens_per_s, p.predicted_tokens_per_s, p.constants_only_tokens_per_s) for p in back]
+    assert rates == [(100.0, 90.123, 80.0), (100.0, 0.33333, 150.0)]
+    head, names, first, *_ = to_csv(found, "abc123").split("\n")
+    assert head == "# Output tokens per second, configuration held out (python -m calculators.predictions). abc123"
+    assert names == "id,hardware,model,evidence,measured,predicted,constants_only"
+    assert first == "one,a,m,modelled,100,90.123,80"
     assert back[0].error == pytest.approx(-0.09877, abs=1e-4)
     assert back[1].constants_only_error == pytest.approx(0.5)
 
@@ -73,6 +83,49 @@ def test_the_fingerprint_follows_the_data(tmp_path: Path) -> None:
     assert fingerprint(tmp_path) != before
 
 
+def test_the_fingerprint_is_of_every_file_and_of_no_line_ending(tmp_path: Path) -> None:
+    """A checkout with other line ends is the same data; a record, a constant or a measurement that moves is not."""
+    kinds = ("measurements", "models", "accelerators", "systems")
+    for name in kinds:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"a.{'csv' if name == 'measurements' else 'toml'}").write_bytes(b"x\ny\n")
+        (tmp_path / name / "notes.txt").write_bytes(b"no data")
+    (tmp_path / "calibration.toml").write_bytes(b"c\n")
+    before = fingerprint(tmp_path)
+    files = [file for file in tmp_path.rglob("*") if file.suffix in (".csv", ".toml")]
+    assert len(files) == 5
+    for file in files:
+        kept = file.read_bytes()
+        file.write_bytes(kept.replace(b"\n", b"\r\n"))
+        assert fingerprint(tmp_path) == before, file
+        file.write_bytes(kept + b"z")
+        assert fingerprint(tmp_path) != before, file
+        file.write_bytes(kept)
+    assert fingerprint(tmp_path) == before
+    (tmp_path / "models" / "a.toml").rename(tmp_path / "models" / "b.toml")
+    assert fingerprint(tmp_path) != before
+    (tmp_path / "models" / "b.toml").rename(tmp_path / "models" / "a.toml")
+    (tmp_path / "models" / "notes.txt").write_bytes(b"other")
+    assert fingerprint(tmp_path) == before
+
+
+def test_the_script_writes_what_is_held_out_by_the_kept_constants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [row("a", 90.0, 80.0, "one")]
+    asked: list[Any] = []
+
+    def held_out(catalog: Any, calibration: Any) -> Any:
+        asked.append((catalog, calibration))
+        return made
+
+    monkeypatch.setattr(calibrate, "held_out_predictions", held_out)
+    monkeypatch.setattr(predictions, "FILE", tmp_path / "predictions.csv")
+    predictions._main()
+    assert (tmp_path / "predictions.csv").read_text(encoding="utf-8") == to_csv(made, fingerprint())
+    assert asked == [(load_catalog(), load_calibration())]
+
+
 def test_predictions_from_errors_of_the_folds() -> None:
     """log(predicted / measured) = log 1.1 anchored and log 0.5 without: 110 % and 50 % of what was measured."""
     points = [p for p in parse_rows(measurement_rows(), load_catalog())[0] if p.id in ("k3-001", "k3-009")]
@@ -89,6 +142,7 @@ def test_predictions_from_errors_of_the_folds() -> None:
     )
     found = predictions_of(points, folds)
     assert [p.id for p in found] == ["k3-001", "k3-009"]
+    assert {(p.hardware, p.model, p.evidence) for p in found} == {("b300_sxm", "kimi-k3", "modelled")}
     assert found[1].measured_tokens_per_s == 1240
     assert found[1].predicted_tokens_per_s == pytest.approx(1364)
     assert found[1].constants_only_tokens_per_s == pytest.approx(620)
@@ -100,6 +154,8 @@ def test_errors_by_group() -> None:
     rows = [row("a", 100.0, 110.0), row("a", 200.0, 70.0), row("b", 150.0, 150.0), row("a", 50.0, 120.0)]
     found = errors_by(rows, "hardware")
     assert [(r.group, r.count) for r in found] == [("a", 3), ("b", 1)]
+    assert [r.group for r in errors_by([rows[2], rows[0], rows[1]], "hardware")] == ["a", "b"]
+    assert [(r.group, r.count) for r in errors_by(rows, "model")] == [("m", 4)]
     assert found[0].mean == pytest.approx(0.2)
     assert found[0].median == pytest.approx(0.2)
     # between 0.2 and 0.3 at 0.8 of the way

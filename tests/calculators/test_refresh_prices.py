@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calculators import refresh_prices
-from calculators.catalog import DATA, CatalogError, parse_tiers, read_offers
+from calculators.catalog import DATA, OFFER_COLUMNS, CatalogError, parse_tiers, read_offers
 from calculators.records import Offer, OfferPrice
 from calculators.refresh_prices import (
     Change,
@@ -251,3 +251,260 @@ def test_the_book_follows_the_package_it_was_made_from() -> None:
         pytest.skip("another version of genai-prices lists other prices")
     _, listed = refresh_prices.read_package()
     assert compare(read_offers([DATA / "offers.csv"]), listed, CHECKED) == ([], [])
+
+
+def test_what_differs_is_told_price_by_price_in_the_order_of_the_tiers() -> None:
+    row = offer({"tiers": parse_tiers(">200000: input=6 output=22.5 | >400000: input=8")}).prices[0]
+    listed = Listed(
+        prices={"input": 3.0, "output": 16.0},
+        tiers={200_000: {"input": 6.0, "output": 22.5}, 300_000: {"cache_write": 1.0}},
+    )
+    assert refresh_prices.differences(row, listed) == [
+        "cached_input 0.3 -> not listed",
+        "output 15 -> 16",
+        "cache_write above 300000 input tokens not listed -> 1",
+        "input above 400000 input tokens 8 -> not listed",
+    ]
+    assert refresh_prices.differences(None, Listed(prices={"input": 1.0})) == ["input not listed -> 1"]
+    # a free price is a price
+    assert refresh_prices.differences(None, Listed(prices={"input": 0.0})) == ["input not listed -> 0"]
+    assert refresh_prices.differences(offer({"input_per_mtok": 0.0}).prices[0], Listed(prices=PRICES)) == [
+        "input 0 -> 3"
+    ]
+
+
+def test_the_price_in_force_is_the_last_that_has_started() -> None:
+    """Of the same hours; the day itself counts, an undated row has always been there."""
+    first, second, night = (
+        {"input_per_mtok": 1.0},
+        {"input_per_mtok": 2.0, "effective_from": TODAY},
+        {"input_per_mtok": 9.0},
+    )
+    book = offer(first, second, night | {"hours_utc": "01:00-04:00"}).prices
+    yesterday, tomorrow = TODAY - dt.timedelta(1), TODAY + dt.timedelta(1)
+
+    def at(hours: str, day: dt.date) -> float | None:
+        found = refresh_prices._in_force(book, hours, day)
+        return None if found is None else found.input_per_mtok
+
+    assert [at("", day) for day in (yesterday, TODAY, tomorrow)] == [1.0, 2.0, 2.0]
+    assert at("01:00-04:00", yesterday) == 9.0
+    assert at("05:00-06:00", TODAY) is None
+    assert refresh_prices._in_force(book[1:2], "", yesterday) is None
+
+
+def test_hours_have_their_own_changes_and_their_own_text() -> None:
+    night = Listed(hours_utc="01:00-04:00", prices=PRICES | {"input": 6.0})
+    (change,), remarks = changes(offer(), [night], TODAY)
+    assert change.offer_id == "maker/model"
+    assert change.listed == night
+    assert change.effective_from == TODAY
+    assert change.text == (
+        "maker/model 01:00-04:00 UTC from 2026-12-10: input not listed -> 6, cached_input not listed -> 0.3, "
+        "output not listed -> 15"
+    )
+    assert remarks == []
+    # an announced price of the day's hours is not that of the night
+    start = dt.date(2027, 1, 1)
+    known = offer({}, {"effective_from": start, "hours_utc": "01:00-04:00"})
+    assert changes(known, [Listed(prices=PRICES)], TODAY)[1] == [
+        "maker/model: the price announced for 2027-01-01 is not listed any more"
+    ]
+
+
+def test_a_price_of_the_day_is_neither_old_nor_announced() -> None:
+    """Listed from today: its own date stands, once; a date that the book has gives way to the day it is seen."""
+    today = Listed(start=TODAY, prices=PRICES | {"input": 2.0})
+    (change,), _ = changes(offer(), [Listed(prices=PRICES), today], TODAY)
+    assert change.effective_from == TODAY
+    book = offer({}, {"effective_from": dt.date(2026, 12, 1)})
+    corrected = Listed(start=dt.date(2026, 12, 1), prices=PRICES | {"input": 2.5})
+    (again,), _ = changes(book, [corrected], TODAY)
+    assert again.effective_from == TODAY
+    # the book's own row of today is in force today, and no remark is due for it
+    assert changes(offer({}, {"effective_from": TODAY}), [Listed(prices=PRICES)], TODAY) == ([], [])
+    # the newest of what has started counts, in whatever order it is listed
+    older = Listed(start=dt.date(2026, 11, 1), prices=PRICES | {"input": 9.0})
+    (newest,), _ = changes(offer(), [today, older, Listed(prices=PRICES)], TODAY)
+    assert newest.listed == today
+
+
+def test_variants_and_their_cached_price() -> None:
+    def entry(start: dt.date | None, **prices: Any) -> SimpleNamespace:
+        return SimpleNamespace(constraint=SimpleNamespace(start_date=start), prices=SimpleNamespace(**prices))
+
+    def variant(when: dict[str, str], start: dt.date | None = None, **prices: Any) -> SimpleNamespace:
+        return SimpleNamespace(
+            when=when, constraint=SimpleNamespace(start_date=start), prices=SimpleNamespace(**prices)
+        )
+
+    tiered = SimpleNamespace(base=0.2, tiers=[SimpleNamespace(start=200_000, price=0.4)])
+    half = SimpleNamespace(
+        base=1, tiers=[SimpleNamespace(start=200_000, price=2), SimpleNamespace(start=400_000, price=3)]
+    )
+    day = dt.date(2026, 10, 1)
+    model = SimpleNamespace(
+        prices=[
+            entry(None, input_mtok=2, cache_read_mtok=0.1, output_mtok=4),
+            entry(day, input_mtok=2, cache_read_mtok=tiered),
+        ],
+        price_variants=[
+            # on the day itself the price that begins on it counts
+            variant({"processing": "batch"}, day, input_mtok=half),
+            variant({"processing": "batch"}, day - dt.timedelta(1), input_mtok=1),
+            variant({"service_tier": "flex"}, None, input_mtok=1, cache_read_mtok=0.05),
+            variant({"service_tier": "priority"}, None, input_mtok=5),
+            variant({"speed": "fast"}, None, input_mtok=6),
+            variant({"service_tier": "fast"}, None, input_mtok=7),
+            # two conditions at once are no variant of the book
+            variant({"processing": "batch", "region": "moon"}, None, input_mtok=9),
+        ],
+    )  # fmt: skip
+    found = listed_prices(model, "https://a.example")
+    assert set(found) == {"", "#batch", "#flex", "#priority", "#fast"}
+    assert {item.url for items in found.values() for item in items} == {"https://a.example"}
+    later, earlier = found["#batch"]
+    assert (later.start, later.prices) == (day, {"input": 1.0, "cached_input": 0.2})
+    # the cached price's own tier; above 400,000 the package lists none
+    assert later.tiers == {200_000: {"input": 2.0, "cached_input": 0.4}, 400_000: {"input": 3.0}}
+    assert (earlier.start, earlier.prices) == (day - dt.timedelta(1), {"input": 1.0, "cached_input": 0.1})
+    assert found["#flex"][0].prices == {"input": 1.0, "cached_input": 0.05}
+    # without a date the last standard price counts
+    assert found["#priority"][0].prices == {"input": 5.0, "cached_input": 0.2}
+    assert [item.prices["input"] for item in found["#fast"]] == [6.0, 7.0]
+    # nothing cached in the standard price: nothing to fall back on
+    plain = SimpleNamespace(
+        prices=[entry(None, input_mtok=2)], price_variants=[variant({"processing": "batch"}, input_mtok=1)]
+    )
+    assert listed_prices(plain, "")["#batch"][0].prices == {"input": 1.0}
+
+
+def test_half_a_window_is_no_window_and_numbers_are_rounded() -> None:
+    half = SimpleNamespace(start_time=dt.time(1), end_time=None, start_date=TODAY)
+    assert refresh_prices._when(half) == (TODAY, "")
+    assert refresh_prices._when(SimpleNamespace(end_time=dt.time(1))) == (None, "")
+    assert refresh_prices._when(None) == (None, "")
+    assert refresh_prices._number("0.12345678") == 0.123457
+    price = SimpleNamespace(
+        input_mtok=1, cache_read_mtok=2, cache_write_mtok=3, cache_write_1h_mtok=4, output_mtok=5, other_mtok=6
+    )
+    kinds = {"input": 1.0, "cached_input": 2.0, "cache_write": 3.0, "cache_write_1h": 4.0, "output": 5.0}
+    assert refresh_prices._split(price) == (kinds, {})
+
+
+def test_the_package_is_read_by_offer_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    def model(name: str, **more: Any) -> SimpleNamespace:
+        return SimpleNamespace(id=name, prices=SimpleNamespace(input_mtok=1), price_variants=None, **more)
+
+    batch = SimpleNamespace(when={"processing": "batch"}, constraint=None, prices=SimpleNamespace(input_mtok=0.5))
+    with_batch = SimpleNamespace(id="m2", prices=SimpleNamespace(input_mtok=1), price_variants=[batch])
+    modules = {
+        "genai_prices": SimpleNamespace(__version__="0.9.1"),
+        "genai_prices.data": SimpleNamespace(
+            providers=[
+                SimpleNamespace(
+                    id="maker",
+                    pricing_urls=["https://a.example", "https://b.example"],
+                    models=[model("Maker/Maker/M1"), with_batch, model("m3:batch")],
+                ),
+                SimpleNamespace(id="host", pricing_urls=None, models=[model("maker/m1")]),
+            ]
+        ),
+    }
+    monkeypatch.setattr(refresh_prices.importlib, "import_module", modules.__getitem__)
+    version, found = refresh_prices.read_package()
+    assert version == "0.9.1"
+    assert set(found) == {"maker/m1", "maker/m2", "maker/m2#batch", "maker/m3#batch", "host/maker/m1"}
+    assert found["maker/m1"] == [Listed(None, "", {"input": 1.0}, {}, "https://a.example")]
+    assert found["maker/m2#batch"][0].prices == {"input": 0.5}
+    assert found["host/maker/m1"][0].url == ""
+
+
+def test_an_appended_row_repeats_the_offer_and_says_where_it_is_from() -> None:
+    chosen = read_offers([DATA / "offers.csv"])["moonshotai/kimi-k3"]
+    listed = Listed(
+        None, "01:00-04:00", {"input": 2.0, "cache_write_1h": 0.25}, {200_000: {"output": 20.0}}, "https://a.example"
+    )
+    row = as_row(
+        Change(chosen.id, TODAY, listed, "x from y: input 3 -> 2: note"), chosen, "0.3.0", dt.date(2026, 12, 11)
+    )
+    filled = {name: value for name, value in row.items() if value}
+    assert list(row) == list(OFFER_COLUMNS)
+    assert filled == {
+        "offer_id": "moonshotai/kimi-k3",
+        "provider": chosen.provider,
+        "model_id": chosen.model_id,
+        "weights_class": chosen.weights_class,
+        "service_tier": chosen.service_tier,
+        "channel": chosen.channel,
+        "is_frontier_baseline": "no",
+        "effective_from": "2026-12-10",
+        "hours_utc": "01:00-04:00",
+        "currency": "USD",
+        "input_per_mtok": "2",
+        "cache_write_1h_per_mtok": "0.25",
+        "tiers": ">200000: output=20",
+        "source": "genai-prices 0.3.0",
+        "source_url": "https://a.example",
+        "checked": "2026-12-11",
+        "kind": "list_price",
+        "confidence": "primary-transcribed",
+        "note": "appended by refresh_prices: input 3 -> 2: note",
+    } | ({"region": chosen.region} if chosen.region else {})
+    frontier = chosen.model_copy(update={"is_frontier_baseline": True})
+    assert as_row(Change(chosen.id, TODAY, listed, "a: b"), frontier, "1", TODAY)["is_frontier_baseline"] == "yes"
+
+
+def test_a_file_without_a_last_line_end_gets_one(tmp_path: Path) -> None:
+    file = book_with(tmp_path)
+    before = file.read_text(encoding="utf-8").rstrip("\n")
+    file.write_text(before, encoding="utf-8")
+    chosen = read_offers([file])["moonshotai/kimi-k3"]
+    row = as_row(Change(chosen.id, TODAY, Listed(prices=PRICES), "x: \u4ef7\u683c"), chosen, "1", TODAY)
+    append(file, [row, row | {"effective_from": "2026-12-11"}])
+    added = file.read_bytes().decode("utf-8").removeprefix(before + "\n").split("\n")
+    assert len(added) == 3
+    assert added[0].endswith("appended by refresh_prices: \u4ef7\u683c")
+    assert added[2] == ""
+
+
+def test_every_offer_of_the_source_is_compared_after_one_that_is_lost() -> None:
+    book = {
+        "host/other": offer({"source": "litellm 1"}, offer_id="host/other"),
+        "maker/lost": offer(offer_id="maker/lost"),
+        "maker/a": offer(offer_id="maker/a"),
+        "maker/b": offer({"source": "typed by hand"}, {"effective_from": CHECKED}, offer_id="maker/b"),
+    }
+    dearer = [Listed(prices=PRICES | {"input": 4.0})]
+    found, remarks = compare(book, {"maker/a": dearer, "maker/b": dearer, "host/other": dearer}, TODAY)
+    assert [change.offer_id for change in found] == ["maker/a", "maker/b"]
+    assert remarks == ["maker/lost: not listed any more"]
+
+
+def test_the_day_of_the_comparison_is_today_unless_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = book_with(tmp_path)
+    listed = {"moonshotai/kimi-k3": [Listed(prices=PRICES | {"input": 2.0})]}
+    monkeypatch.setattr(refresh_prices, "read_package", lambda: ("0.3.0", listed))
+    days: list[dt.date] = []
+
+    def remember(offers: Any, listed: Any, as_of: dt.date) -> Any:
+        days.append(as_of)
+        return compare(offers, listed, as_of)
+
+    monkeypatch.setattr(refresh_prices, "compare", remember)
+    assert main(["--offers", str(file)]) == 0
+    assert main(["--offers", str(file), "--as-of", "2026-12-10"]) == 0
+    assert abs(days[0] - dt.date.today()) <= dt.timedelta(1)
+    assert days[1] == TODAY
+    out = capsys.readouterr().out.splitlines()
+    remarks = sum(line.startswith("remark: ") for line in out) // 2
+    assert (
+        out[-1]
+        == f"1 prices to append (dry run; --write appends them), {remarks} remarks, compared with genai-prices 0.3.0"
+    )
+    assert main(["--offers", str(tmp_path / "none.csv")]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert "none.csv" in told.err
