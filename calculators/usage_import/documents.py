@@ -14,6 +14,7 @@ from calculators.usage_import.rows import (
     display_slug,
     read_openai_costs,
     read_openai_usage,
+    tier_notes,
 )
 from calculators.usage_import.usage import ALL_MODELS, NO_BREAKDOWN, Collector, split_input
 
@@ -193,12 +194,7 @@ def _read_anthropic_usage(documents: Sequence[Any], into: Collector) -> None:
             w5 = count_of(r.get("cache_creation_input_tokens")) or 0
         if text_of(r.get("service_tier")).lower() == "batch":
             into.batch_tokens = (into.batch_tokens or 0) + new + read + out + w5 + w1
-        if "200k" in text_of(r.get("context_window")).replace(" ", "") and not text_of(
-            r.get("context_window")
-        ).strip().startswith(("0", "≤", "<")):
-            question = said("import_ask.above_200k")
-            if question not in into.questions:
-                into.questions.append(question)
+        tier_notes(into, text_of(r.get("context_window")))
         into.add(when, text_of(r.get("model")), end=stop, new=new, cached=read, write_5m=w5, write_1h=w1, output=out)
 
     _anthropic(documents, into, one)

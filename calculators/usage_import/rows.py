@@ -57,7 +57,11 @@ def each(table: Table, into: Collector) -> Iterator[tuple[int, list[Any]]]:
 
 
 class Columns:
-    """Typed access to one table's cells by column; a column that does not exist reads as None."""
+    """Typed access to one table's cells by column; a column that does not exist reads as None.
+
+    Names are compared by their letters and digits: 'lineItem/UsageType' is 'line_item_usage_type', so each column is
+    asked for once, in snake case.
+    """
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -170,7 +174,7 @@ def read_anthropic_usage(table: Table, into: Collector) -> None:
     c = Columns(table)
     date = c.at("usage_date_utc", "usage_date", "date", "usage_hour_utc", "starting_at")
     model = c.at("model_version", "model")
-    new = c.at("usage_input_tokens_no_cache", "uncached_input_tokens", "input_tokens_no_cache")
+    new = c.at("usage_input_tokens_no_cache", "uncached_input_tokens")
     w5, w1 = c.at("usage_input_tokens_cache_write_5m"), c.at("usage_input_tokens_cache_write_1h")
     read, out = c.at("usage_input_tokens_cache_read"), c.at("usage_output_tokens")
     tier, context = c.at("usage_type", "service_tier"), c.at("context_window")
@@ -185,7 +189,7 @@ def read_anthropic_usage(table: Table, into: Collector) -> None:
             into.cover(when, daily=_daily(when))
             return
         n, a, b, r, o = counts
-        _tier_notes(into, c.text(row, context))
+        tier_notes(into, c.text(row, context))
         if "batch" in c.text(row, tier).lower():
             into.batch_tokens = (into.batch_tokens or 0) + sum(v or 0 for v in counts)
         into.add(
@@ -195,7 +199,8 @@ def read_anthropic_usage(table: Table, into: Collector) -> None:
     _run(table, into, one)
 
 
-def _tier_notes(into: Collector, context: str) -> None:
+def tier_notes(into: Collector, context: str) -> None:
+    """Ask once about requests above 200k tokens, which have a price of their own."""
     low = context.lower().replace(" ", "")
     if low and "200k" in low and not low.startswith(("≤", "<", "0-", "upto")):
         question = said("import_ask.above_200k")
@@ -216,7 +221,7 @@ def read_anthropic_cost(table: Table, into: Collector) -> None:
     """Anthropic cost CSV: dollars by model and token type, net and at list price."""
     c = Columns(table)
     date, model = c.at("usage_date_utc", "date"), c.at("model", "model_version")
-    cost, listed = c.at("cost_usd", "cost"), c.at("list_price_usd")
+    cost, listed = c.at("cost_usd"), c.at("list_price_usd")
     into.units.append("USD")
 
     def one(line: int, row: list[Any]) -> None:
@@ -256,10 +261,10 @@ def read_openai_usage(table: Table, into: Collector) -> None:
     end = c.at("end_time")
     start_iso, end_iso = c.at("start_time_iso"), c.at("end_time_iso")
     model = c.at("model", "snapshot_id")
-    given = c.at("input_tokens", "n_context_tokens_total", "prompt_tokens")
+    given = c.at("input_tokens", "n_context_tokens_total")
     cached = c.at("input_cached_tokens", "n_cached_context_tokens_total", "cached_input_tokens", "cached_tokens")
     writes = c.at("input_cache_write_tokens", "input_cache_creation_tokens")
-    out = c.at("output_tokens", "n_generated_tokens_total", "completion_tokens")
+    out = c.at("output_tokens", "n_generated_tokens_total")
     requests = c.at("num_model_requests", "n_requests", "num_requests")
     batch, tier = c.at("batch"), c.at("service_tier")
     into.units.append("tokens")
@@ -295,10 +300,7 @@ def read_openai_costs(table: Table, into: Collector) -> None:
     c = Columns(table)
     start, end = c.at("start_time"), c.at("end_time")
     start_iso, end_iso = c.at("start_time_iso"), c.at("end_time_iso")
-    amount, currency = (
-        c.at("amount_value", "amount.value", "amount"),
-        c.at("amount_currency", "amount.currency", "currency"),
-    )
+    amount, currency = c.at("amount_value", "amount"), c.at("amount_currency", "currency")
     item, quantity, unit = c.at("line_item"), c.at("quantity"), c.at("quantity_unit")
     into.units.append(said("import_unit.currency_not_cents"))
 
@@ -361,7 +363,7 @@ def read_openrouter(table: Table, into: Collector) -> None:
     byok = c.at("byok_usage", "byok_usage_inference")
     requests = c.at("requests")
     given, out = (
-        c.at("prompt_tokens", "tokens_prompt", "native_tokens_prompt"),
+        c.at("prompt_tokens", "tokens_prompt"),
         c.at("completion_tokens", "tokens_completion"),
     )
     cached = c.at("cached_tokens", "tokens_cached", "native_tokens_cached")
@@ -410,10 +412,10 @@ def read_openrouter(table: Table, into: Collector) -> None:
 def read_litellm_logs(table: Table, into: Collector) -> None:
     """LiteLLM spend logs: a row a request; prompt_tokens contain cached tokens; spend may carry thousands commas."""
     c = Columns(table)
-    start, model = c.at("startTime", "start_time", "created_at"), c.at("model", "model_group")
+    start, model = c.at("start_time"), c.at("model", "model_group")
     group = c.at("model_group")
     given, out, total = c.at("prompt_tokens"), c.at("completion_tokens"), c.at("total_tokens")
-    spend, provider, base = c.at("spend", "response_cost"), c.at("custom_llm_provider"), c.at("api_base")
+    spend, provider, base = c.at("spend"), c.at("custom_llm_provider"), c.at("api_base")
     hit, meta, status = c.at("cache_hit"), c.at("metadata"), c.at("status")
     read = c.at("cache_read_input_tokens", "cached_tokens")
     write = c.at("cache_creation_input_tokens")
@@ -492,7 +494,7 @@ def read_litellm_export(table: Table, into: Collector) -> None:
     """LiteLLM usage exports by day (and model, team, key): spend as shown, with thousands commas."""
     c = Columns(table)
     date, model = c.at("date"), c.at("model", "model_group")
-    spend = c.at("spend", "spend ($)", "spend (usd)", "total_spend")
+    spend = c.at("spend", "total_spend")
     requests = c.at("requests", "api_requests", "total_requests")
     given, out = c.at("prompt_tokens", "input_tokens"), c.at("completion_tokens", "output_tokens")
     total = c.at("total_tokens", "tokens")
@@ -538,7 +540,7 @@ def read_litellm_export(table: Table, into: Collector) -> None:
 def read_deepseek_usage(table: Table, into: Collector) -> None:
     """DeepSeek 'amount' CSV: a row a kind of token; cache hits stand beside the misses."""
     c = Columns(table)
-    start, end = c.at("utc_date", "start_time_iso", "date"), c.at("end_time_iso")
+    start, end = c.at("utc_date", "start_time_iso"), c.at("end_time_iso")
     model, what, amount = c.at("model"), c.at("type"), c.at("amount")
     into.units.append("tokens")
     into.knows(new=True, cached=True, output=True, requests=True)
@@ -611,13 +613,13 @@ def read_deepseek_cost(table: Table, into: Collector) -> None:
 def read_langfuse(table: Table, into: Collector) -> None:
     """Langfuse observations: usage details are separate; the total tells whether cached ones are inside input."""
     c = Columns(table)
-    start = c.at("startTime", "start_time", "timestamp", "createdAt")
-    model = c.at("providedModelName", "model", "internalModel", "modelId")
-    details, costs = c.at("usageDetails", "usage_details"), c.at("costDetails", "cost_details")
-    given = c.at("promptTokens", "inputUsage", "inputTokens", "usage.input", "usage.promptTokens")
-    out = c.at("completionTokens", "outputUsage", "outputTokens", "usage.output", "usage.completionTokens")
-    total = c.at("totalTokens", "totalUsage", "usage.total", "usage.totalTokens")
-    cost = c.at("totalCost", "calculatedTotalCost", "calculated_total_cost", "cost")
+    start = c.at("start_time", "timestamp")
+    model = c.at("provided_model_name", "model", "internal_model", "model_id")
+    details, costs = c.at("usage_details"), c.at("cost_details")
+    given = c.at("prompt_tokens", "input_usage", "input_tokens", "usage.input", "usage.prompt_tokens")
+    out = c.at("completion_tokens", "output_usage", "output_tokens", "usage.output", "usage.completion_tokens")
+    total = c.at("total_tokens", "total_usage", "usage.total", "usage.total_tokens")
+    cost = c.at("total_cost", "calculated_total_cost", "cost")
     kind = c.at("type")
     into.units += ["tokens", said("import_unit.langfuse_usd")]
     into.per_request = True
@@ -699,23 +701,12 @@ def langfuse_buckets(buckets: Mapping[str, Any]) -> tuple[int | None, int | None
 def read_helicone(table: Table, into: Collector) -> None:
     """Helicone requests: cached tokens are beside the prompt for Anthropic, inside it for all others."""
     c = Columns(table)
-    start = c.at(
-        "request_created_at", "requestCreatedAt", "createdAt", "created_at", "response_created_at", "Created At"
-    )
-    model = c.at("response_model", "request_model", "model", "model_override", "responseModel", "requestModel")
-    second = c.at("request_model", "requestModel", "model")
-    given, out = c.at("prompt_tokens", "promptTokens"), c.at("completion_tokens", "completionTokens")
-    total = c.at("total_tokens", "totalTokens")
-    read, write = (
-        c.at("prompt_cache_read_tokens", "promptCacheReadTokens"),
-        c.at("prompt_cache_write_tokens", "promptCacheWriteTokens"),
-    )
-    cost = c.at("costUSD", "cost_usd", "cost", "costs", "Cost (USD)")
-    provider, target, served = (
-        c.at("provider"),
-        c.at("target_url", "targetUrl"),
-        c.at("cache_reference_id", "cacheHit", "cached"),
-    )
+    start = c.at("request_created_at", "created_at", "response_created_at")
+    model, second = c.at("response_model", "request_model", "model"), c.at("request_model", "model")
+    given, out, total = c.at("prompt_tokens"), c.at("completion_tokens"), c.at("total_tokens")
+    read, write = c.at("prompt_cache_read_tokens"), c.at("prompt_cache_write_tokens")
+    cost = c.at("cost_usd", "cost", "costs")
+    provider, target, served = c.at("provider"), c.at("target_url"), c.at("cache_reference_id", "cache_hit", "cached")
     into.units += ["tokens", said("import_unit.helicone_usd")]
     into.per_request = True
     into.knows(new=True, output=True, requests=True, cached=read is not None)
@@ -758,7 +749,7 @@ def read_helicone(table: Table, into: Collector) -> None:
 def read_azure_trace(table: Table, into: Collector) -> None:
     """Azure LLM inference trace: a row a request with its instant, prompt and generated tokens."""
     c = Columns(table)
-    start, given, out = c.at("TIMESTAMP"), c.at("ContextTokens"), c.at("GeneratedTokens")
+    start, given, out = c.at("timestamp"), c.at("context_tokens"), c.at("generated_tokens")
     into.units.append("tokens")
     into.per_request = True
 
@@ -776,8 +767,8 @@ def read_azure_trace(table: Table, into: Collector) -> None:
 def read_burstgpt(table: Table, into: Collector) -> None:
     """BurstGPT trace: seconds since its start; a response of 0 tokens is a failure."""
     c = Columns(table)
-    start, model = c.at("Timestamp"), c.at("Model")
-    given, out = c.at("Request tokens"), c.at("Response tokens")
+    start, model = c.at("timestamp"), c.at("model")
+    given, out = c.at("request_tokens"), c.at("response_tokens")
     into.units.append("tokens")
     into.per_request = into.relative = True
     failed = 0
@@ -898,15 +889,16 @@ def _entries(
 def read_focus(table: Table, into: Collector) -> None:
     """FOCUS 1.x: BilledCost is the bill, ListCost the list price; token meters say what they count."""
     c = Columns(table)
-    start, end = c.at("ChargePeriodStart", "BillingPeriodStart"), c.at("ChargePeriodEnd", "BillingPeriodEnd")
-    billed, effective, listed = c.at("BilledCost"), c.at("EffectiveCost"), c.at("ListCost")
-    currency, category = c.at("BillingCurrency"), c.at("ChargeCategory")
-    service, service_category = c.at("ServiceName"), c.at("ServiceCategory")
-    provider = c.at("ServiceProviderName", "ProviderName", "PublisherName")
-    meter, description, sku = c.at("SkuMeter"), c.at("ChargeDescription"), c.at("SkuId")
-    details = c.at("SkuPriceDetails", "x_SkuDetails")
-    quantity, unit = c.at("ConsumedQuantity"), c.at("ConsumedUnit")
-    priced, price_unit = c.at("PricingQuantity"), c.at("PricingUnit")
+    start = c.at("charge_period_start", "billing_period_start")
+    end = c.at("charge_period_end", "billing_period_end")
+    billed, effective, listed = c.at("billed_cost"), c.at("effective_cost"), c.at("list_cost")
+    currency, category = c.at("billing_currency"), c.at("charge_category")
+    service, service_category = c.at("service_name"), c.at("service_category")
+    provider = c.at("service_provider_name", "provider_name", "publisher_name")
+    meter, description, sku = c.at("sku_meter"), c.at("charge_description"), c.at("sku_id")
+    details = c.at("sku_price_details", "x_sku_details")
+    quantity, unit = c.at("consumed_quantity"), c.at("consumed_unit")
+    priced, price_unit = c.at("pricing_quantity"), c.at("pricing_unit")
     into.units.append(said("import_unit.focus"))
     amortised = Decimal(0)
     paid = Decimal(0)
@@ -974,21 +966,14 @@ def read_focus(table: Table, into: Collector) -> None:
 def read_aws_cur(table: Table, into: Collector) -> None:
     """AWS Cost and Usage Report, both versions: unblended cost; Bedrock usage types say what they count."""
     c = Columns(table)
-    start = c.at("lineItem/UsageStartDate", "line_item_usage_start_date")
-    end = c.at("lineItem/UsageEndDate", "line_item_usage_end_date")
-    code, usage_type = (
-        c.at("lineItem/ProductCode", "line_item_product_code"),
-        c.at("lineItem/UsageType", "line_item_usage_type"),
-    )
-    amount, cost = (
-        c.at("lineItem/UsageAmount", "line_item_usage_amount"),
-        c.at("lineItem/UnblendedCost", "line_item_unblended_cost"),
-    )
-    currency = c.at("lineItem/CurrencyCode", "line_item_currency_code")
-    description = c.at("lineItem/LineItemDescription", "line_item_line_item_description")
-    product = c.at("product/ProductName", "product_product_name", "product/servicename")
-    unit = c.at("pricing/unit", "pricing_unit")
-    on_demand = c.at("pricing/publicOnDemandCost", "pricing_public_on_demand_cost")
+    start, end = c.at("line_item_usage_start_date"), c.at("line_item_usage_end_date")
+    code, usage_type = c.at("line_item_product_code"), c.at("line_item_usage_type")
+    amount, cost = c.at("line_item_usage_amount"), c.at("line_item_unblended_cost")
+    currency = c.at("line_item_currency_code")
+    description = c.at("line_item_line_item_description")
+    product = c.at("product_product_name", "product_servicename")
+    unit = c.at("pricing_unit")
+    on_demand = c.at("pricing_public_on_demand_cost")
     into.units.append(said("import_unit.aws"))
 
     def one(row: list[Any]) -> dict[str, Any]:
@@ -1029,24 +1014,29 @@ def read_aws_cur(table: Table, into: Collector) -> None:
 def read_azure_cost(table: Table, into: Collector) -> None:
     """Azure cost export (EA, MCA, pay as you go): quantity x unit of measure is tokens for the AI meters."""
     c = Columns(table)
-    start = c.at("Date", "UsageDateTime", "UsageDate", "Datum")
-    category, sub, meter = (
-        c.at("MeterCategory", "Verbrauchskategorie"),
-        c.at("MeterSubCategory"),
-        c.at("MeterName", "Meter"),
-    )
-    service, consumed, product = (
-        c.at("ServiceName", "ServiceFamily"),
-        c.at("ConsumedService"),
-        c.at("ProductName", "Product"),
-    )
-    quantity, unit = c.at("Quantity", "UsageQuantity"), c.at("UnitOfMeasure")
+    start = c.at("date", "usage_date_time", "usage_date", "datum")
+    category, sub = c.at("meter_category", "verbrauchskategorie"), c.at("meter_sub_category")
+    meter = c.at("meter_name", "meter")
+    service, consumed = c.at("service_name", "service_family"), c.at("consumed_service")
+    product = c.at("product_name", "product")
+    quantity, unit = c.at("quantity", "usage_quantity"), c.at("unit_of_measure")
     cost = c.at(
-        "CostInBillingCurrency", "PreTaxCost", "Cost", "CostInPricingCurrency", "Kosten", "CostUSD", "CostInUsd"
+        "cost_in_billing_currency",
+        "pre_tax_cost",
+        "cost",
+        "cost_in_pricing_currency",
+        "kosten",
+        "cost_usd",
+        "cost_in_usd",
     )
-    listed = c.at("PaygCostInBillingCurrency")
+    listed = c.at("payg_cost_in_billing_currency")
     currency = c.at(
-        "BillingCurrency", "BillingCurrencyCode", "Currency", "PricingCurrency", "Währung", "Abrechnungswährung"
+        "billing_currency",
+        "billing_currency_code",
+        "currency",
+        "pricing_currency",
+        "währung",
+        "abrechnungswährung",
     )
     in_usd = cost is not None and table.keys[cost] in ("costusd", "costinusd")
     into.units.append(said("import_unit.azure"))
@@ -1085,13 +1075,12 @@ def read_azure_cost(table: Table, into: Collector) -> None:
 def read_gcp_billing(table: Table, into: Collector) -> None:
     """GCP billing export (BigQuery JSON or CSV, console cost table): cost plus credits is what is paid."""
     c = Columns(table)
-    start = c.at("usage_start_time", "Usage start date", "usage start time")
-    end = c.at("usage_end_time", "Usage end date")
-    service, sku = c.at("service.description", "Service description"), c.at("sku.description", "SKU description")
-    cost = c.at("cost", "Unrounded cost ($)", "Cost ($)", "Unrounded cost", "Unrounded subtotal ($)", "Subtotal ($)")
-    credits_at, listed = c.at("credits"), c.at("cost_at_list", "List cost ($)")
+    start, end = c.at("usage_start_time", "usage_start_date"), c.at("usage_end_time", "usage_end_date")
+    service, sku = c.at("service.description"), c.at("sku.description")
+    cost = c.at("cost", "unrounded_cost", "unrounded_subtotal", "subtotal")
+    credits_at, listed = c.at("credits"), c.at("cost_at_list", "list_cost")
     currency = c.at("currency")
-    amount, unit = c.at("usage.amount", "Usage amount"), c.at("usage.unit", "Usage unit")
+    amount, unit = c.at("usage.amount"), c.at("usage.unit")
     priced, price_unit = c.at("usage.amount_in_pricing_units"), c.at("usage.pricing_unit")
     into.units.append(said("import_unit.gcp"))
     in_dollars = cost is not None and "$" in table.headers[cost]
@@ -1126,9 +1115,7 @@ def read_gcp_billing(table: Table, into: Collector) -> None:
             "spend": net,
             "list_spend": list_money.amount if list_money else None,
             "ai": ai,
-            "currency": "USD"
-            if in_dollars and c.at("currency") is None
-            else _currency(money, c.text(row, currency), "?"),
+            "currency": "USD" if in_dollars and currency is None else _currency(money, c.text(row, currency), "?"),
             **tokens,
         }
 
@@ -1617,7 +1604,7 @@ TABLE_FORMATS: Final = (
         "",
         (
             ("MeterCategory", "MeterName", "Meter", "Verbrauchskategorie"),
-            ("CostInBillingCurrency", "PreTaxCost", "Cost", "CostInPricingCurrency", "Kosten", "CostUSD"),
+            ("CostInBillingCurrency", "PreTaxCost", "Cost", "CostInPricingCurrency", "Kosten", "CostUSD", "CostInUsd"),
             ("Date", "UsageDateTime", "UsageDate", "Datum"),
         ),
         read_azure_cost,
