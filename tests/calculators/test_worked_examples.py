@@ -1,5 +1,6 @@
 """Published calculations with their arithmetic; the app's own functions must give the same."""
 
+import dataclasses
 import math
 from pathlib import Path
 
@@ -184,3 +185,71 @@ def test_texts_are_in_all_languages(examples: dict[str, Example]) -> None:
         for r in example.rows:
             assert set(r.names) == set(LANGUAGES)
             assert not math.isnan(r.recomputed)
+
+
+def test_w2_every_row_follows_from_the_given_numbers(examples: dict[str, Example]) -> None:
+    w2 = examples["W2"]
+    served, overflow = 4 * 69.9048e9, 583e9 - 4 * 69.9048e9
+    api, total = 583_000 * 0.317, 4 * 17_520 + overflow / 1e6 * 0.317
+    expected = {
+        "served_tokens_per_month": served,
+        "overflow_tokens_per_month": overflow,
+        "own_usd_per_month": 4 * 17_520,
+        "saving_usd_per_month": api - total,
+        "saving_share": 1 - total / api,
+    }
+    for key, number in expected.items():
+        assert value(w2, key) == pytest.approx(number), key
+
+
+def test_w5_the_later_price_in_months_too(examples: dict[str, Example]) -> None:
+    assert value(examples["W5"], "later_payback_months") == pytest.approx(833_806 / 54.17 / 720)
+
+
+def test_w8_what_the_loan_costs_and_what_is_left(examples: dict[str, Example]) -> None:
+    w8 = examples["W8"]
+    assert value(w8, "undiscounted_usd") == pytest.approx(35_000 * 36 - 600_000)
+    assert value(w8, "loan_total_usd") == pytest.approx(36 * value(w8, "loan_usd_per_month"))
+    assert value(w8, "oracle_irr") == pytest.approx(0.26354, abs=1e-4)
+    # four years at 12 %: (600,000 - 60,000 / 1.12^4) / 3.03735
+    worth = (1 - 1.12**-4) / 0.12
+    assert value(w8, "oracle_annual_cost_usd") == pytest.approx((600_000 - 60_000 / 1.12**4) / worth)
+
+
+def test_a_row_says_how_far_it_is_off() -> None:
+    row = Row("k", {"en": "a", "zh": "\u7532"}, "USD", "200", 210.0)
+    assert (row.name(), row.name("zh"), row.published_value, row.half_digit) == ("a", "\u7532", 200.0, 0.5)
+    assert row.deviation == pytest.approx(0.05)
+    assert Row("k", {"en": "a"}, "USD", "0.00", 1.0).deviation is None
+    # half a unit of the last digit still rounds to it, on either side
+    for recomputed, same in ((200.5, True), (199.5, True), (200.51, False), (199.49, False)):
+        assert Row("k", {"en": "a"}, "USD", "200", recomputed).reproduces is same
+
+
+def test_an_example_reproduces_when_all_rows_do(examples: dict[str, Example]) -> None:
+    w5 = examples["W5"]
+    broken = dataclasses.replace(w5, rows=(*w5.rows[:1], dataclasses.replace(w5.rows[1], recomputed=1.0), *w5.rows[2:]))
+    assert w5.reproduces
+    assert not broken.reproduces
+    assert (w5.title(), w5.title("zh")) == (w5.titles["en"], w5.titles["zh"])
+    assert (w5.note(), w5.note("zh")) == (w5.notes["en"], w5.notes["zh"])
+    assert w5.title() != w5.title("zh")
+
+
+def test_a_cell_of_w1_may_be_one_unit_of_its_last_digit_off(catalog: Catalog) -> None:
+    cell = pan_cells(catalog)[0]
+    printed = float(cell.published)
+    unit = 2 * cell.row(0.0).half_digit
+    assert cell.row(1.5).recomputed == 1.5
+    assert cell.row(1.5).name() == f"{cell.model}, {cell.api}"
+    assert cell.matches(printed + 0.99 * unit)
+    assert cell.matches(printed - 0.99 * unit)
+    assert not cell.matches(printed + 1.01 * unit)
+
+
+def test_what_the_notes_say_is_what_was_calculated(examples: dict[str, Example]) -> None:
+    assert "176 h" in examples["W1"].note()
+    assert "300/500 W" in examples["W1"].note()
+    strict = sum(c.row(c.with_odd_price).reproduces for c in pan_cells(load_catalog()))
+    assert f"then {strict} cells" in examples["W1"].note()
+    assert "2,000" in examples["W7"].note() or "2,000" in examples["W7"].note("zh")
