@@ -280,11 +280,12 @@ def count_of(value: object, mark: DecimalMark = ".") -> int | None:
     elif isinstance(value, str) and len(value) <= 18 and value.isascii() and value.isdigit():
         number = int(value)
     else:
+        plain = value
         if isinstance(value, str):
             text = value.strip()
             if re.fullmatch(r"[-+]?[1-9]\d{0,2}[.,]\d{3}", text) and not (text.endswith("000") and text[-4] == mark):
-                value = text.replace(".", "").replace(",", "")
-        quantity = number_of(value, mark)
+                plain = text.replace(".", "").replace(",", "")
+        quantity = number_of(plain, mark)
         if quantity is None:
             return None
         if quantity != quantity.to_integral_value():

@@ -174,7 +174,8 @@ def _encoding(data: bytes, head: bytes, notes: list[str]) -> str:
             decoder.decode(data[start : start + (1 << 20)])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        if len(data) - error.end < 4 and error.reason == "unexpected end of data":
+        # A file cut inside a character whose other characters are UTF-8; a lone accent at the end is Windows-1252.
+        if error.reason == "unexpected end of data" and not data[:-3].isascii():
             return "utf-8"
         notes.append(said("import_note.not_utf8"))
         return "cp1252"
