@@ -283,7 +283,8 @@ def _read_litellm_daily(documents: Sequence[Any], into: Collector) -> None:
             ):
                 into.note(said("import_note.day_totals"))
                 parts, rest, rest_spend = [], counts, spend
-            if any(rest) or (rest_spend is not None and abs(rest_spend) > Decimal("1e-9")):
+            # A remainder below zero is rounding by now: nobody is paid back for it.
+            if any(rest) or (rest_spend is not None and rest_spend > Decimal("1e-9")):
                 parts.append((NO_BREAKDOWN if parts else ALL_MODELS, rest, rest_spend))
             grand = total if len(parts) == 1 else None
             for name, amounts, money in parts:
