@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from calculators import measurements
 from calculators.catalog import load_catalog
 from calculators.measurements import (
     Point,
@@ -645,10 +646,20 @@ def test_rows_are_told_by_their_id_or_their_place() -> None:
     assert lost.why == "columns are of neither known layout; missing hardware, isl, model, osl"
 
 
-def test_a_row_that_breaks_the_reader_is_a_row_with_a_reason() -> None:
-    _, (found,) = parse_rows([{**K3, "layout": "TP0", "gpus": "8"}], CATALOG)
-    assert found.id == "a"
-    assert found.why
+@pytest.mark.parametrize("fault", [ValueError("x"), KeyError("x"), ZeroDivisionError("x")])
+def test_a_row_that_breaks_the_reader_is_a_row_with_a_reason(monkeypatch: pytest.MonkeyPatch, fault: Exception) -> None:
+    """Whatever goes wrong with one row, the others are read."""
+    whole = parse_row
+
+    def breaks(row: dict[str, str], catalog: Any) -> Point:
+        if row["id"] == "broken":
+            raise fault
+        return whole(row, catalog)
+
+    monkeypatch.setattr(measurements, "parse_row", breaks)
+    points, skipped = parse_rows([{**K3, "id": "broken"}, K3], CATALOG)
+    assert [p.id for p in points] == ["a"]
+    assert skipped == [Skipped("broken", f"could not be read: {fault}")]
 
 
 def test_columns_of_neither_layout_are_told_once() -> None:
