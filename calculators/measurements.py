@@ -9,6 +9,7 @@ other_measured.csv (parallelism in columns, InferenceX style). Traps handled her
 """
 
 import csv
+import datetime as dt
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -177,6 +178,9 @@ def number(text: str | None) -> float:
     return value if math.isfinite(value) else NAN
 
 
+_ROUNDING: Final = 0.02
+"""Two figures of one throughput may differ by this share; beyond it one of them is wrong."""
+
 _OPEN: Final = re.compile(r"[-–—?]|n/?a|none|null|unknown|swept|(not|none) (stated|known|measured|reported)\b.*")
 """Words of a cell that leaves a figure open."""
 
@@ -208,6 +212,57 @@ def stated(row: Mapping[str, str], column: str, *, zero: bool = False) -> float:
         bounds = f"{'from' if zero else 'above'} 0 up to {_LARGEST:,.0f}"
         raise Unusable(f"{column} {text[:60]!r} is out of bounds: {bounds}")
     return value
+
+
+_DATE: Final = re.compile(r"(20\d\d)(?:/20\d\d|[-/.](\d{1,2})(?:[-/.](\d{1,2})(?:T.*)?)?|(\d\d)(\d\d)(?:[-T_]\d.*)?)?")
+
+
+def _date(row: Mapping[str, str]) -> str:
+    """The date of a row, '' where it is open: a day, a month or a year, perhaps with words behind it.
+
+    Raises:
+        Unusable: the cell holds no date, or one that does not exist.
+    """
+    text = (row.get("date") or "").strip()
+    if not text or _OPEN.fullmatch(text.lower()) or text.lower().startswith("undated"):
+        return ""
+    first = text.split()[0].rstrip(",;")
+    match = _DATE.fullmatch(first)
+    if match:
+        year, month, day = match[1], match[2] or match[4], match[3] or match[5]
+        try:
+            found = dt.date(int(year), int(month or 1), int(day or 1))
+        except ValueError:
+            pass
+        else:
+            return found.isoformat() if day else f"{found:%Y-%m}" if month else text
+    raise Unusable(f"date {text[:60]!r} is no date: write 2026-09-30, 2026-09 or 2026, or leave the cell empty")
+
+
+def _agreeing(row: Mapping[str, str], whole: float, per_gpu: float, counts: Iterable[float]) -> None:
+    """Refuse a total output that is not the output per accelerator times their number, but for rounding.
+
+    Args:
+        row: cells as text.
+        whole: out_tok_s_total, NaN where open.
+        per_gpu: out_tok_s_per_gpu, NaN where open.
+        counts: numbers of accelerators that the value per accelerator may stand for.
+
+    Raises:
+        Unusable: the two contradict each other.
+    """
+    if not _ok(whole) or not _ok(per_gpu):
+        return
+    decimals = re.search(r"\.(\d+)", row["out_tok_s_per_gpu"])
+    half_digit = 0.5 * 10.0 ** -(len(decimals[1]) if decimals else 0)
+    known = [n for n in counts if _ok(n)]
+    if any(abs(per_gpu * n - whole) <= _ROUNDING * whole + half_digit * n for n in known):
+        return
+    raise Unusable(
+        f"out_tok_s_total {row['out_tok_s_total'].strip()[:20]} contradicts out_tok_s_per_gpu "
+        f"{row['out_tok_s_per_gpu'].strip()[:20]} x {known[0]:g} accelerators = {per_gpu * known[0]:g}: "
+        "correct one of them or leave it empty"
+    )
 
 
 def _lookup(text: str, table: Sequence[tuple[str, str]], known: Mapping[str, object], what: str) -> str:
@@ -322,6 +377,8 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
     if "forced" in row.get("accept_kind", "").lower() and math.isfinite(accepted):
         accepted += 1.0  # 'accepted' counts drafts in these rows; the bonus token comes on top
     whole, per_gpu, total = (stated(row, column) for column in _RATES)
+    # Of separate pools the output may be per decode accelerator.
+    _agreeing(row, whole, per_gpu, (gpus, float(plan.decode.devices)) if plan.prefill else (gpus,))
     output = whole if _ok(whole) else per_gpu * gpus if _ok(per_gpu) else total * gpus * osl / (isl + osl)
     tpot, user = stated(row, "tpot_ms") / 1e3, stated(row, "tok_s_per_user")
     concurrency = stated(row, "concurrency")
@@ -352,7 +409,7 @@ def _point_k3(row: Mapping[str, str], catalog: HasRecords) -> Point:
         accelerator_id=accelerator_id,
         class_id=catalog.accelerators[accelerator_id].class_id,
         engine=_engine(row.get("engine", "")),
-        date=row.get("date", "").strip(),
+        date=_date(row),
         precision=precision,
         kv_dtype="bf16" if "bf16" in kv_text or "fp16" in kv_text else "fp8",
         plan=plan,
@@ -447,7 +504,8 @@ def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
         plan = Plan(decode=_column_pool(number(decode_text), number(row.get("decode_ep")), dp_attention, NAN, gpus))
     if plan.devices != int(gpus):
         raise Unusable(f"layout uses {plan.devices} accelerators, the row says {int(gpus)}")
-    total, per_gpu = stated(row, "total_tok_s_per_gpu"), stated(row, "out_tok_s_per_gpu")
+    whole, per_gpu, total = (stated(row, column) for column in _RATES)
+    _agreeing(row, whole, per_gpu, (gpus, decode_gpus) if disagg else (gpus,))
     suspect = ""
     if disagg:
         # With separate pools the per-GPU output is per decode GPU; the total is over all.
@@ -480,7 +538,7 @@ def _point_other(row: Mapping[str, str], catalog: HasRecords) -> Point:
         accelerator_id=accelerator_id,
         class_id=catalog.accelerators[accelerator_id].class_id,
         engine=_engine(row.get("engine", "")),
-        date=row.get("date", "").strip(),
+        date=_date(row),
         precision=_precision(row.get("precision", ""), model),
         kv_dtype="fp8",
         plan=plan,

@@ -73,7 +73,9 @@ def test_no_row_is_anchored_on_itself() -> None:
 def test_a_wrong_measurement_shows_as_a_wrong_measurement() -> None:
     """Doubling what a row claims to have measured leaves the prediction where it was."""
     honest = only(validate_rows([row("k3-158")], CATALOG))
-    doubled = only(validate_rows([{**row("k3-158"), "id": "x", "out_tok_s_total": "1001.8"}], CATALOG))
+    doubled = only(
+        validate_rows([{**row("k3-158"), "id": "x", "out_tok_s_total": "1001.8", "out_tok_s_per_gpu": ""}], CATALOG)
+    )
     assert doubled["predicted_output_tokens_per_s"] == pytest.approx(honest["predicted_output_tokens_per_s"], rel=0.2)
     assert float(str(doubled["error"])) < -0.3
 
@@ -282,3 +284,110 @@ def test_nonsense_in_any_cell_is_listed_never_a_traceback() -> None:
     assert result["summary"]["n"] + len(result["summary"]["skipped"]) == 1000
     assert all(s["why"] for s in result["summary"]["skipped"])
     json.dumps(result, allow_nan=False)
+
+
+# ------------------------------------------------------------------------------------ rows that contradict themselves
+
+
+@pytest.mark.parametrize(
+    ("total", "per_gpu", "told"),
+    [
+        ("113.0", "14.1", None),  # 112.8, rounded
+        ("46.1", "5.8", None),  # 46.4: the half digit of 5.8 is 0.4 on eight
+        ("100", "12.5", None),
+        ("100", "12.7", None),  # 101.6
+        ("100", "12.25", None),  # 98: two per cent
+        ("100", "13", None),  # 104: the half unit of a whole number is 4 on eight
+        ("100", "12.80", "= 102.4"),
+        ("100", "12.1", "= 96.8"),
+        ("1000", "14.1", "= 112.8"),
+        ("113.0", "113.0", "= 904"),
+        ("", "14.1", None),
+        ("113.0", "", None),
+        ("113.0", "not stated", None),
+    ],
+)
+def test_a_total_that_is_not_its_share_times_the_accelerators_is_told(total: str, per_gpu: str, told: str | None):
+    changed = {**row("k3-001"), "id": "mine", "out_tok_s_total": total, "out_tok_s_per_gpu": per_gpu}
+    result = validate_rows([changed], CATALOG)
+    if told is None:
+        assert result["summary"]["skipped"] == []
+        return
+    assert result["rows"] == []
+    (skipped,) = result["summary"]["skipped"]
+    assert skipped["id"] == "mine"
+    assert f"out_tok_s_total {total} contradicts out_tok_s_per_gpu {per_gpu} x 8 accelerators {told}" in skipped["why"]
+    assert "correct one of them or leave it empty" in skipped["why"]
+
+
+def test_output_per_decode_accelerator_is_no_contradiction():
+    """Separate pools: 2 x 8 for prefill, 32 for decode; the output may be per accelerator of all or of decode only."""
+    pools = {**row("k3-001"), "id": "m", "layout": "2xPP8 -> DCP8 dp4 EP32", "gpus": "48", "out_tok_s_total": "9600"}
+    for per_gpu in ("200", "300"):
+        assert parse_row({**pools, "out_tok_s_per_gpu": per_gpu}, CATALOG).output_tokens_per_s == 9600
+    with pytest.raises(Unusable, match="x 48 accelerators = 12000"):
+        parse_row({**pools, "out_tok_s_per_gpu": "250"}, CATALOG)
+
+
+def test_the_other_layout_contradicts_itself_too():
+    changed = {**row("o-0012"), "out_tok_s_total": "5000"}
+    assert "out_tok_s_total 5000 contradicts out_tok_s_per_gpu" in why(validate_rows([changed], CATALOG))
+    assert validate_rows([{**row("o-0012"), "out_tok_s_total": "708.8"}], CATALOG)["summary"]["n"] == 1
+    pools = row("o-0189")
+    total = float(pools["out_tok_s_per_gpu"]) * 16
+    assert parse_row({**pools, "out_tok_s_total": str(total)}, CATALOG).devices == 24
+
+
+# --------------------------------------------------------------------------------------------------------------- dates
+
+
+@pytest.mark.parametrize(
+    ("cell", "date"),
+    [
+        ("2026-09-03", "2026-09-03"),
+        ("2026-9-3", "2026-09-03"),
+        ("2026/09/03", "2026-09-03"),
+        ("2026-09-03T12:00:00Z", "2026-09-03"),
+        ("20260903", "2026-09-03"),
+        ("20260903-120000", "2026-09-03"),
+        ("2026-09-03 (blog)", "2026-09-03"),
+        ("2026-09-03, rerun", "2026-09-03"),
+        ("2026-09", "2026-09"),
+        ("2026", "2026"),
+        ("2026 (undated)", "2026 (undated)"),
+        ("2025/2026 (doc, undated)", "2025/2026 (doc, undated)"),
+        ("2024-02-29", "2024-02-29"),
+        ("", ""),
+        ("  ", ""),
+        ("not stated", ""),
+        ("n/a", ""),
+        ("undated", ""),
+    ],
+)
+@pytest.mark.parametrize("ident", ["k3-001", "o-0012"])
+def test_dates_as_people_and_tools_write_them(ident: str, cell: str, date: str):
+    assert parse_row({**row(ident), "date": cell}, CATALOG).date == date
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "yesterday",
+        "2026-13-40",
+        "2026-02-30",
+        "2026-00",
+        "2026-06-311",
+        "20261340",
+        "1999-01-01",
+        "12",
+        "June 2026",
+        "3.9.2026",
+    ],
+)
+@pytest.mark.parametrize("ident", ["k3-001", "o-0012"])
+def test_a_date_that_is_none_is_told(ident: str, cell: str):
+    result = validate_rows([{**row(ident), "id": "mine", "date": cell}], CATALOG)
+    assert result["rows"] == []
+    (skipped,) = result["summary"]["skipped"]
+    assert skipped["id"] == "mine"
+    assert skipped["why"] == (f"date '{cell}' is no date: write 2026-09-30, 2026-09 or 2026, or leave the cell empty")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from calculators.usage_import import BenchmarkReport, ImportRefused, read, read_pair
+from calculators.usage_import import blocks as blocks_module
 from calculators.usage_import.blocks import parse_blocks
 
 
@@ -335,14 +336,19 @@ def test_yaml_of_several_documents():
     assert parse_blocks("---\n---\n# nothing\n") == []
 
 
-def test_yaml_has_limits():
+def test_yaml_has_limits(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(blocks_module, "_MAX_LINES", 50)
+
+    assert len(parse_blocks("a: 1\n" * 50)) == 1
+    assert refusal(lambda: parse_blocks("a: 1\n" * 51))[0] == "import_refused.yaml_lines"
+
+
+def test_yaml_may_be_nested_sixty_times():
     def deep(levels: int) -> str:
         return "\n".join("  " * i + f"k{i}:" for i in range(levels)) + "\n" + "  " * levels + "x: 1"
 
     assert parse_blocks(deep(60))
     assert refusal(lambda: parse_blocks(deep(61)))[0] == "import_refused.yaml_deep"
-    assert len(parse_blocks("a: 1\n" * 400_000)) == 1
-    assert refusal(lambda: parse_blocks("a: 1\n" * 400_001))[0] == "import_refused.yaml_lines"
 
 
 @pytest.mark.parametrize(
