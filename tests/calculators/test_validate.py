@@ -3,16 +3,18 @@
 import json
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from calculators.calibration import load_calibration, measurement_rows
 from calculators.catalog import load_catalog
-from calculators.measurements import Unusable, number, parse_layout, parse_row, parse_rows, read_csv
+from calculators.measurements import Point, Unusable, number, parse_layout, parse_row, parse_rows, read_csv
 from calculators.memory import Layout
 from calculators.throughput import Plan, Pool
-from calculators.validate import validate_rows
+from calculators.validate import Reference, calibrated_constants, predict, references, validate_rows
 
 CATALOG = load_catalog()
 DATA = Path(__file__).resolve().parents[2] / "data" / "measurements"
@@ -391,3 +393,208 @@ def test_a_date_that_is_none_is_told(ident: str, cell: str):
     (skipped,) = result["summary"]["skipped"]
     assert skipped["id"] == "mine"
     assert skipped["why"] == (f"date '{cell}' is no date: write 2026-09-30, 2026-09 or 2026, or leave the cell empty")
+
+
+# ------------------------------------------------------------------------------------------- what the other points say
+
+CALIBRATION = load_calibration()
+CONSTANTS = calibrated_constants(CALIBRATION)
+TARGET = replace(parse_row(row("k3-009"), CATALOG), id="mine")
+"""Kimi K3 on eight B300: TP8 with the cache in eight shards, 8,192 + 1,024 tokens, 64 requests in flight."""
+TP8 = Layout(tp=8)
+
+
+def measured(ident: str = "other", faster: float = 1.3, **change: Any) -> Point:
+    """Another measurement: the target's, some times as fast and otherwise as changed."""
+    return replace(TARGET, id=ident, output_tokens_per_s=faster * TARGET.output_tokens_per_s, **change)
+
+
+def refs_of(*points: Point) -> dict[tuple[str, str], list[Reference]]:
+    return references(points, CATALOG, CALIBRATION, CONSTANTS)
+
+
+def told(target: Point, *points: Point, **more: Any) -> tuple[float, str, str]:
+    """How far the points pull the prediction (logarithm), the evidence, and which point anchors it."""
+    found = predict(target, CATALOG, CALIBRATION, refs_of(*points), CONSTANTS, **more)
+    bare = predict(target, CATALOG, CALIBRATION, {}, CONSTANTS)
+    return math.log(found.output_tokens_per_s / bare.output_tokens_per_s), found.evidence, found.anchor_id
+
+
+def own_ratio(point: Point) -> float:
+    """Logarithm of measured / predicted of a point."""
+    ((ref,),) = refs_of(point).values()
+    return ref.log_rate_ratio
+
+
+@pytest.mark.parametrize(
+    ("change", "strength", "evidence"),
+    [
+        ({}, 1.0, "measured"),
+        ({"concurrency": 67.0}, 1.0, "measured"),
+        ({"concurrency": 75.0}, 1.0, "interpolated"),
+        ({"concurrency": 90.0}, 1.0, "modelled"),
+        ({"engine": "vllm"}, 0.3, "class"),
+        ({"precision": "nvfp4"}, 0.5, "interpolated"),
+        ({"arm": "b"}, 0.6, "interpolated"),
+        ({"engine": "vllm", "arm": "b"}, 0.18, "class"),
+        ({"plan": Plan(Pool(TP8))}, 0.6, "interpolated"),
+        ({"plan": Plan(Pool(Layout(tp=4, dp=2)))}, 0.3, "modelled"),
+        ({"plan": Plan(Pool(Layout(tp=8, pp=2, dcp=8)))}, 0.3, "modelled"),
+        ({"plan": Plan(Pool(Layout(tp=8, ep=8, dcp=8)))}, 0.3, "modelled"),
+        ({"plan": Plan(Pool(Layout(tp=8, dcp=8), 2))}, 0.3, "modelled"),
+    ],
+)
+def test_a_point_pulls_by_how_like_its_configuration_is(change: dict[str, Any], strength: float, evidence: str):
+    other = measured(**change)
+    pull, level, anchor = told(TARGET, other)
+    assert pull / own_ratio(other) == pytest.approx(strength, abs=1e-6)
+    assert (level, anchor) == (evidence, "other")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"plan": Plan(Pool(Layout(tp=4)), Pool(Layout(tp=4)))},
+        {"saturation": True},
+        {"input_tokens": 4.1 * TARGET.input_tokens},
+        {"output_tokens": TARGET.output_tokens / 4.1},
+        {"cached_share": 0.41},
+        {"suspect": "marked SUSPECT in its notes"},
+        {"suspect": "dummy weights"},
+        {"suspect": "intermediate state of the software"},
+        {"concurrency": math.nan, "tpot_s": math.nan, "user_tokens_per_s": math.nan, "ttft_s": math.nan},
+        {"spec": "a new draft", "accepted": math.nan},
+    ],
+)
+def test_points_that_say_nothing_of_a_row(change: dict[str, Any]):
+    assert told(TARGET, measured(**change)) == (0.0, told(TARGET, measured(**change))[1], "")
+
+
+def test_the_same_measurement_under_another_id_is_left_out():
+    assert told(TARGET, measured(faster=1.0))[2] == ""
+    assert told(TARGET, measured("mine", faster=1.3))[2] == ""
+    assert told(TARGET, measured(faster=1.0 + 1e-7))[2] == ""
+    assert told(TARGET, measured(faster=1.0 + 1e-5))[2] == "other"
+    assert told(TARGET, measured(faster=1.0, input_tokens=8000.0))[2] == "other"
+    assert told(TARGET, measured(faster=1.0, engine="vllm"))[2] == "other"
+
+
+def test_a_shape_further_away_pulls_less():
+    pulls = []
+    for factor in (1.0, 1.2, 2.0, 3.0):
+        other = measured(input_tokens=factor * TARGET.input_tokens)
+        pulls.append(told(TARGET, other)[0] / own_ratio(other))
+    assert pulls[0] == pytest.approx(1.0)
+    assert pulls == sorted(pulls, reverse=True)
+    assert 0 < pulls[-1] < 0.3
+
+
+def test_between_two_points_of_a_series_the_ratio_is_interpolated():
+    low, high = measured("low", 1.1, concurrency=32.0), measured("high", 1.5, concurrency=128.0)
+    pull, level, anchor = told(TARGET, low, high)
+    # 64 lies in the middle of 32 and 128 on the logarithm
+    assert pull == pytest.approx((own_ratio(low) + own_ratio(high)) / 2)
+    assert (level, anchor in ("low", "high")) == ("interpolated", True)
+    beyond, level, anchor = told(replace(TARGET, concurrency=256.0), low, high)
+    assert beyond == pytest.approx(own_ratio(high))
+    assert (level, anchor) == ("modelled", "high")
+
+
+def test_of_several_dates_the_nearest_speaks():
+    old, new = measured("old", 1.1, date="2025-01-01"), measured("new", 1.5, date="2026-08-30")
+    assert told(TARGET, old, new)[0] == pytest.approx(own_ratio(new))
+    assert told(replace(TARGET, date="2025-02-01"), old, new)[0] == pytest.approx(own_ratio(old))
+    months = measured("old", 1.1, date="2026-03"), measured("new", 1.5, date="2026-08")
+    assert told(replace(TARGET, date="2026-04-20"), *months)[0] == pytest.approx(own_ratio(months[0]))
+
+
+def test_points_may_be_kept_from_anchoring():
+    a, b = measured("a", 1.1), measured("b", 1.5, concurrency=128.0)
+    assert told(TARGET, a, b, anchored=False) == (0.0, "modelled", "")
+    assert told(TARGET, a, b, without=lambda p: p.id == "a")[2] == "b"
+
+
+def test_evidence_without_a_point_of_the_model():
+    assert predict(TARGET, CATALOG, CALIBRATION, {}, CONSTANTS).evidence == "class"
+    far = measured(input_tokens=5 * TARGET.input_tokens)
+    assert told(TARGET, far)[1] == "modelled"
+    elsewhere = replace(TARGET, accelerator_id="h100_sxm", class_id="no such class")
+    assert predict(elsewhere, CATALOG, CALIBRATION, {}, CONSTANTS).evidence == "uncalibrated"
+
+
+def test_drafts_of_another_kind_count_half():
+    mtp = {"spec": "mtp", "accepted": 2.5}
+    target, other = replace(TARGET, **mtp), measured(spec="EAGLE-3", accepted=2.5)
+    pull, level, _ = told(target, other)
+    assert pull / own_ratio(other) == pytest.approx(0.5)
+    assert level == "interpolated"
+    same = measured(**mtp)
+    assert told(target, same)[0] == pytest.approx(own_ratio(same))
+
+
+def test_what_a_prediction_lacks_is_named():
+    with pytest.raises(ValueError, match="accepted tokens per step of 'a new draft' are not stated"):
+        told(replace(TARGET, spec="a new draft", accepted=math.nan))
+    nothing = {"concurrency": math.nan, "user_tokens_per_s": math.nan, "tpot_s": math.nan}
+    with pytest.raises(ValueError, match="neither concurrency nor a speed per user is stated"):
+        told(replace(TARGET, **nothing))
+
+
+def test_a_speed_per_user_or_per_token_is_the_same_load():
+    base = replace(TARGET, concurrency=math.nan)
+    by_user = predict(replace(base, tpot_s=math.nan, user_tokens_per_s=25.0), CATALOG, CALIBRATION, {}, CONSTANTS)
+    by_token = predict(replace(base, tpot_s=0.04, user_tokens_per_s=math.nan), CATALOG, CALIBRATION, {}, CONSTANTS)
+    both = predict(replace(base, tpot_s=9.0, user_tokens_per_s=25.0), CATALOG, CALIBRATION, {}, CONSTANTS)
+    assert by_user == by_token == both
+    faster = predict(replace(base, tpot_s=0.03, user_tokens_per_s=math.nan), CATALOG, CALIBRATION, {}, CONSTANTS)
+    assert faster.output_tokens_per_s < by_token.output_tokens_per_s
+
+
+def test_a_speed_is_an_average_over_the_loads_that_give_it():
+    """The load at which the model gives this speed, pulled a little towards 16 requests a worker."""
+    at_32 = replace(TARGET, concurrency=32.0)
+    rate = predict(at_32, CATALOG, CALIBRATION, {}, CONSTANTS).output_tokens_per_s
+    ((ref,),) = refs_of(replace(at_32, id="x")).values()
+    speed = at_32.tpot_s / math.exp(ref.log_tpot_ratio)  # what the model itself gives at 32 in flight
+    found = predict(replace(TARGET, concurrency=math.nan, tpot_s=speed, user_tokens_per_s=math.nan), CATALOG,
+                    CALIBRATION, {}, CONSTANTS)  # fmt: skip
+    assert found.output_tokens_per_s == pytest.approx(rate, rel=0.06)
+
+
+def test_a_reference_holds_measured_over_predicted():
+    ((ref,),) = refs_of(measured()).values()
+    bare = predict(TARGET, CATALOG, CALIBRATION, {}, CONSTANTS).output_tokens_per_s
+    assert ref.log_rate_ratio == pytest.approx(math.log(1.3 * TARGET.output_tokens_per_s / bare))
+    assert ref.log_concurrency == pytest.approx(math.log(64))
+    assert ref.accepted == 1.0
+    without_speed = measured(tpot_s=math.nan, user_tokens_per_s=math.nan)
+    ((ref,),) = refs_of(without_speed).values()
+    assert ref.log_tpot_ratio == pytest.approx(-ref.log_rate_ratio)
+
+
+def test_max_load_is_what_memory_holds_up_to_a_bound():
+    full = replace(TARGET, saturation=True, concurrency=math.nan)
+    ((ref,),) = refs_of(replace(full, id="x")).values()
+    held = math.exp(ref.log_concurrency)
+    assert 1 <= held <= 1024 * 8
+    longer = replace(full, id="x", input_tokens=10 * full.input_tokens)
+    ((ref,),) = refs_of(longer).values()
+    assert math.exp(ref.log_concurrency) < held
+    short = replace(full, id="x", input_tokens=10.0, output_tokens=10.0)
+    ((ref,),) = refs_of(short).values()
+    assert math.exp(ref.log_concurrency) == pytest.approx(1024 * 8)
+
+
+def test_a_row_without_a_mark_has_no_note_and_without_an_anchor_says_none():
+    result = only(validate_rows([row("k3-009")], CATALOG, anchored=False))
+    assert "note" not in result
+    assert result["anchor"] is None
+    assert (result["id"], result["model"], result["hardware"]) == ("k3-009", "kimi-k3", "b300_sxm")
+    assert result["measured_output_tokens_per_s"] == 1240.0
+    assert result["evidence"] in ("modelled", "class")
+
+
+def test_a_catalogue_is_parsed_once_and_another_one_anew():
+    first = only(validate_rows([row("k3-009")], CATALOG))
+    again = only(validate_rows([row("k3-009")], load_catalog()))
+    assert first == again
