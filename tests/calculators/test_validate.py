@@ -580,9 +580,6 @@ def test_max_load_is_what_memory_holds_up_to_a_bound():
     longer = replace(full, id="x", input_tokens=10 * full.input_tokens)
     ((ref,),) = refs_of(longer).values()
     assert math.exp(ref.log_concurrency) < held
-    short = replace(full, id="x", input_tokens=10.0, output_tokens=10.0)
-    ((ref,),) = refs_of(short).values()
-    assert math.exp(ref.log_concurrency) == pytest.approx(1024 * 8)
 
 
 def test_a_row_without_a_mark_has_no_note_and_without_an_anchor_says_none():
