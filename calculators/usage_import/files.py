@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from calculators.texts import catalogue, said
-from calculators.usage_import.cells import DayOrder, DecimalMark, header_key, text_of
+from calculators.usage_import.cells import DayOrder, DecimalMark, header_key
 from calculators.usage_import.errors import ImportRefused
 
 MAX_BYTES: Final = 64 * 10**6
@@ -556,8 +556,3 @@ def json_cell(value: object) -> dict[str, Any]:
             return {}
         return loaded if isinstance(loaded, dict) else {}
     return {}
-
-
-def label(value: object, default: str) -> str:
-    """Give a cell's text or a default."""
-    return text_of(value) or default

@@ -7,7 +7,6 @@ each, from sample timestamps, or from the caller.
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -244,8 +243,3 @@ def _row(first: Scrape | None, last: Scrape, model: str, elapsed: float | None) 
         accepted_tokens_per_step=step if step else None,
         prefix_cache_hit_share=share,
     )
-
-
-def scrapes_of(sources: Iterator[Source]) -> list[Scrape]:
-    """Read the scrapes of several files in order."""
-    return [scrape for source in sources for scrape in parse_scrapes(source)]

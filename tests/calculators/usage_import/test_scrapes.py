@@ -270,6 +270,12 @@ def test_lines_that_are_no_samples():
         assert refusal(lambda o=other: read_pair(o or b"#\n", o or b"#\n"))[0] == "import_refused.no_counters"
 
 
+def test_blank_lines_and_the_end_of_a_scrape():
+    spaced = b"\n\n" + scrape(VLLM).replace(b"\n", b"\r\n\n") + b"# EOF\n# eof\n"
+    assert rows(spaced) == [SAYS]
+    assert rows(b"\xef\xbb\xbf" + scrape(VLLM)) == [SAYS]
+
+
 def test_the_kind_metrics_needs_a_server_of_its_own():
     assert refusal(lambda: read(b"node_cpu_seconds 5\n", kind="metrics"))[0] == "import_refused.no_metrics"
     assert rows(b"# TYPE vllm:prompt_tokens_total counter\n" + scrape(VLLM)) == [SAYS]
@@ -324,6 +330,8 @@ def test_the_kind_metrics_needs_a_server_of_its_own():
         ("a: x\n  y\nb: 1", {"a": "x y", "b": 1}),
         ("# head\n\na: 1\n  # more\nb: 2", {"a": 1, "b": 2}),
         ("a: 1\n? odd\nb: 2", {"a": 1, "b": 2}),
+        ("a:\n- 1\n-2\n- 3", {"a": [1, 3]}),
+        ("- 1\nx: 2\n- 3", [1, 3]),
     ],
 )
 def test_yaml(text: str, value: Any):

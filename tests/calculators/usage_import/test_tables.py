@@ -297,6 +297,18 @@ def test_the_order_of_dates_is_told_by_the_file(header: str, dates: tuple[str, .
     assert noted == ([note] if note else [])
 
 
+def test_lines_may_end_as_they_did_on_old_machines():
+    assert usage(lines(HEADER, ROW, ROW).replace("\n", "\r")).totals.total_tokens == 2000
+
+
+def test_a_csv_that_breaks_says_at_which_line(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(files_module, "_FIELD_LIMIT", 100)
+    assert usage(lines(HEADER, ("2026-06-01", "x" * 100, "9", "1"))).rows_read == 1
+    key, places = refusal(lines(HEADER, ("2026-06-01", "x" * 101, "9", "1")))
+    assert (key, places["line"], places["what"].key) == ("import_refused.csv_line", 2, "import_csv.field_limit")
+    assert places["what"].places == {"n": "100"}
+
+
 # ----------------------------------------------------------------------------------------------------------------- JSON
 
 
