@@ -257,9 +257,7 @@ def csv_rows(source: Source) -> tuple[Iterator[tuple[int, list[str]]], str]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise ImportRefused(
-                said("import_refused.csv_line", line=reader.line_num + 1, what=csv_error(error))
-            ) from None
+            raise ImportRefused(said("import_refused.csv_line", line=reader.line_num, what=csv_error(error))) from None
 
     return stream(), delimiter
 

@@ -303,10 +303,13 @@ def test_lines_may_end_as_they_did_on_old_machines():
 
 def test_a_csv_that_breaks_says_at_which_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(files_module, "_FIELD_LIMIT", 100)
-    assert usage(lines(HEADER, ("2026-06-01", "x" * 100, "9", "1"))).rows_read == 1
-    key, places = refusal(lines(HEADER, ("2026-06-01", "x" * 101, "9", "1")))
-    assert (key, places["line"], places["what"].key) == ("import_refused.csv_line", 2, "import_csv.field_limit")
+    forty = [ROW] * 40
+    assert usage(lines(HEADER, *forty, ("2026-06-01", "x" * 100, "9", "1"))).rows_read == 41
+    key, places = refusal(lines(HEADER, *forty, ("2026-06-01", "x" * 101, "9", "1")))
+    assert (key, places["line"], places["what"].key) == ("import_refused.csv_line", 42, "import_csv.field_limit")
     assert places["what"].places == {"n": "100"}
+    key, places = refusal(lines(HEADER, ("2026-06-01", "x" * 101, "9", "1")))
+    assert (key, places["what"].key) == ("import_refused.csv", "import_csv.field_limit")
 
 
 # ----------------------------------------------------------------------------------------------------------------- JSON
