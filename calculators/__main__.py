@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from calculators import link as links
 from calculators.catalog import Catalog, CatalogError, load_catalog
 from calculators.report import build_report, to_json
-from calculators.resolve import UnresolvedError, check_ids
+from calculators.resolve import UnresolvedError, check_ids, live_pins
 from calculators.scenario import SPECS, Problem, Scenario, from_values
 from calculators.texts import Said, catalogue, text
 
@@ -116,6 +116,7 @@ def _scenario(source: str | None, sets: Sequence[str]) -> tuple[Scenario, dict[s
             scenario, pins = parsed.scenario, dict(parsed.pins)
         else:
             scenario, pins = _from_json(text, source if source != "-" else "standard input")
+    linked = scenario
     values = scenario.model_dump()
     for item in sets:
         name, equals, text = item.partition("=")
@@ -130,7 +131,7 @@ def _scenario(source: str | None, sets: Sequence[str]) -> tuple[Scenario, dict[s
             _fail(f"{name}: {error}")
     scenario, problems = from_values(values)
     _first(problems)
-    return scenario, pins
+    return scenario, live_pins(pins, linked, scenario)
 
 
 def _write(data: bytes | str, output: str | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from calculators.catalog import Catalog
 from calculators.link import parse
 from calculators.report import Report, build_report, to_json, unit_of
-from calculators.resolve import UnresolvedError, check_ids
+from calculators.resolve import UnresolvedError, check_ids, pins_of_known
 from calculators.scenario import SPECS, Problem, Scenario
 from calculators.texts import said
 
@@ -156,7 +156,8 @@ def _side(item: str | Report, catalog: Catalog, today: dt.date | None) -> Side:
     scenario, more = check_ids(parsed.scenario, catalog)
     problems = (*parsed.problems, *more)
     try:
-        report = build_report(scenario, catalog, dict(parsed.pins), today)
+        pins = pins_of_known(dict(parsed.pins), parsed.scenario, more)
+        report = build_report(scenario, catalog, pins, today)
     except UnresolvedError as error:
         return Side("", scenario, None, (*problems, error.problem))
     return Side("", scenario, report, problems)

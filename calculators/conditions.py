@@ -172,10 +172,10 @@ def _questions(resolved: Resolved, result: Result, target: Target) -> list[_Ques
     plain("utilization")
     rate = float(result.sizing.output_tokens_per_s)
     if rate > 0:
-        site = inputs.sizing.site
+        site = inputs.sizing
         systems = float(np.asarray(inputs.system_count))
         # a load test counts for a whole machine, or for a replica where one replica takes several machines
-        per_system = float(result.sizing.replicas) if site.plan.devices > site.accelerators_per_system else systems
+        per_system = float(result.sizing.replicas) if site.devices > site.accelerators_per_system else systems
         found.append(
             _Question(
                 "throughput_factor",

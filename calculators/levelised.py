@@ -5,6 +5,7 @@ they serve (the usual levelised cost of a product). By kind, the cost is split b
 prefill makes new input, decode makes output; cached input skips prefill and is charged nothing of its own.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +13,7 @@ import numpy as np
 from calculators.cashflow import evaluate_flow, monthly_rate
 from calculators.evaluate import site_inputs
 from calculators.report import Report, scalar_terms
-from calculators.sizing import size
-from calculators.throughput import Workload
+from calculators.sizing import prefill_share, size
 from calculators.units import TOKENS_PER_MTOK
 
 
@@ -28,25 +28,13 @@ class Levelised:
     prefill_share: float
 
 
-def prefill_share(report: Report) -> float:
-    """Share of the machines' time that goes into prefill at the operating point.
-
-    One pool: time of a batch's prompts / (their time + time of their decode steps). Separate pools: share of devices.
-    """
+def _prefill_share(report: Report) -> float:
+    """Share of the machines' time that goes into prefill at the operating point."""
     x = site_inputs(report.inputs)
-    plan = x.site.plan
-    if plan.prefill is not None:
-        return plan.prefill.devices / plan.devices
-    load = Workload(
-        x.site.compiled, x.input_tokens, x.output_tokens, x.serving_cached_share, x.accepted_tokens_per_step
-    )
-    known = np.asarray(report.result.sizing.concurrency, dtype=float)
-    if np.isnan(known):  # an own load test does not say it: the split between prompts and decode is then the model's
-        known = np.maximum(size(replace(x, measured_output_tokens_per_s=np.nan)).concurrency, 1.0)
-    local = known / plan.decode.workers
-    prompts = local * load.prompt_s(local)
-    decode = load.decode_steps * load.step_s(local)
-    return float(prompts / (prompts + decode))
+    known = float(report.result.sizing.concurrency)
+    if math.isnan(known):  # an own load test does not say it: the split between prompts and decode is then the model's
+        known = max(float(size(replace(x, measured_output_tokens_per_s=math.nan)).concurrency), 1.0)
+    return prefill_share(x, known)
 
 
 def levelised(report: Report) -> Levelised | None:
@@ -66,7 +54,7 @@ def levelised(report: Report) -> Levelised | None:
     given, out = float(np.asarray(i.input_tokens)) * ratio, float(np.asarray(i.output_tokens)) * ratio
     reuse = float(np.asarray(i.serving_cached_share))
     per_request = cost / requests
-    share = prefill_share(report) if reuse < 1 else 0.0
+    share = _prefill_share(report) if reuse < 1 else 0.0
     new = given * (1 - reuse)
     return Levelised(
         usd_per_mtok=per_request / (given + out) * TOKENS_PER_MTOK,

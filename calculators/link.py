@@ -10,14 +10,12 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from calculators.numbers import NotANumberError, parse_number, plain
+from calculators.pins import check, is_text
 from calculators.scenario import SPECS, VERSION, Problem, Scenario, at_least, from_values
 from calculators.texts import field_id, said
 
 EMPTY: Final = "none"
 """A word that reads as empty, where an empty text would be hard to see (a link writes just nothing)."""
-
-TEXT_PINS: Final = ("alternative",)
-"""Pins that are ids, not figures."""
 
 META: Final = ("v", "release", "pins")
 _IGNORED: Final = ("embed", "embed_options", "lang")
@@ -120,8 +118,13 @@ def _pins(text: str) -> tuple[dict[str, float | str], list[Problem]]:
     problems: list[Problem] = []
     for part in text.split(","):
         name, _, value = part.partition(":")
-        if name in TEXT_PINS and value:
-            pins[name] = value
+        if is_text(name) and name not in pins:
+            try:
+                check(name, value)
+            except ValueError:
+                problems.append(Problem("pins", part[:40], said("problem.pin_unread", part=part[:40])))
+            else:
+                pins[name] = value
             continue
         bounds = _pin_bounds(name)
         try:

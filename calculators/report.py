@@ -13,15 +13,17 @@ import numpy as np
 from calculators.breakeven import BreakEven, break_even
 from calculators.cashflow import Flow, FlowTerms, Schedule, irr_per_year, schedule
 from calculators.catalog import Catalog
-from calculators.evaluate import Inputs, Result, evaluate
+from calculators.evaluate import Inputs, Result, evaluate, site_inputs
 from calculators.hybrid import HybridCurve, hybrid_curve
 from calculators.link import encode
 from calculators.numbers import money, plain, share
 from calculators.ownership import CostLine
+from calculators.pins import ALL_RANGES, RANGE, SIZING, Range, write_range, write_stated
 from calculators.resolve import Resolved, pins_of, resolve
 from calculators.scenario import SPECS, VERSION, Scenario
+from calculators.sizing import stated_of
 from calculators.texts import Language, field_words, listed, months_said, said, unit_words
-from calculators.uncertainty import Uncertainty, summarise
+from calculators.uncertainty import Uncertainty, summarise, uncertain_inputs
 from calculators.units import DAYS_PER_MONTH, TOKENS_PER_MTOK
 from calculators.verdict import Band, is_lost_again, payback_of, reason_text, verdict
 
@@ -64,7 +66,7 @@ NO_UNCERTAINTY: Final = MappingProxyType({"payback_days": None, "probability_pay
 """What the JSON says where there is no payback."""
 
 RATE_PIN: Final = "output_tokens_per_s"
-"""Name under which a link carries the throughput that its result rested on."""
+"""Name under which older links carry the throughput alone; today's carry the whole sizing."""
 
 
 def unit_of(name: str) -> str:
@@ -126,6 +128,14 @@ class Report:
             return Band(low, high if isinstance(high, float) else math.inf)
         return None if self.uncertainty is None else self.uncertainty.band()
 
+    @cached_property
+    def ranges(self) -> tuple[tuple[str, str, float, float], ...]:
+        """What the payback's likely range is drawn from: input, distribution, low and high. Empty without a payback."""
+        if self.status is None:
+            return ()
+        found = uncertain_inputs(self.resolved, self.result, self.catalog)
+        return tuple(sorted((u.name, u.distribution, u.low, u.high) for u in found))
+
     def sentences(self, language: Language = "en") -> tuple[str, ...]:
         """The verdict in a language, with the likely range of the payback and the two inputs it hangs on."""
         unsure = self.uncertainty
@@ -186,8 +196,8 @@ def build_report(
         resolved = replace(resolved, inputs=inputs)
         result = evaluate(inputs)
     rate = float(result.sizing.output_tokens_per_s)
-    if pinned.get(RATE_PIN, 0.0) > 0 and rate > 0:
-        # the link's throughput, through the factor that every question about throughput uses
+    if SIZING not in (pins or {}) and pinned.get(RATE_PIN, 0.0) > 0 and rate > 0:
+        # an older link's throughput, through the factor that every question about throughput uses
         resolved = replace(resolved, inputs=replace(resolved.inputs, throughput_factor=pinned[RATE_PIN] / rate))
         result = evaluate(resolved.inputs, sizing=result.sizing)
     even = break_even(resolved.inputs, result)
@@ -227,10 +237,14 @@ def build_report(
 
 def _pins_of(report: Report) -> dict[str, float | str]:
     pins = pins_of(report.resolved)
-    result, inputs = report.result, report.inputs
-    rate = float(result.sizing.output_tokens_per_s * np.asarray(inputs.throughput_factor))
-    if rate > 0:
-        pins[RATE_PIN] = rate
+    inputs = report.inputs
+    pins[SIZING] = write_stated(stated_of(site_inputs(inputs), float(np.asarray(inputs.throughput_factor))))
+    if report.uncertainty is not None:
+        pins[ALL_RANGES] = "all"
+        for u in report.uncertainty.inputs:
+            # the throughput's range is a band of factors, whatever the throughput
+            unit = u.typical if u.name == "throughput_factor" else 1.0
+            pins[RANGE + u.name] = write_range(Range(u.distribution, u.low / unit, u.high / unit))
     if report.auto:
         pins[COUNT_PIN] = float(np.asarray(inputs.system_count))
     band = report.band

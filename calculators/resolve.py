@@ -3,11 +3,12 @@
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, TypeVar
 
+from calculators import pins as text_pins
 from calculators.catalog import Catalog, default_alternative
 from calculators.evaluate import Inputs
 from calculators.numbers import plain, share, three_digits
@@ -15,7 +16,7 @@ from calculators.profile import FLAT, decode_weights, used_share
 from calculators.records import Figure, Model, Offer, System
 from calculators.scenario import AMOUNT_OF, SPECS, Problem, Scenario
 from calculators.serverless import PriceNow, effective_price, price_in_force, price_warnings, with_overrides
-from calculators.sizing import sizing_inputs
+from calculators.sizing import Stated, sizing_inputs, with_stated
 from calculators.texts import field_id, field_words, said
 from calculators.units import HOURS_PER_MONTH
 
@@ -29,6 +30,9 @@ CATALOGUE_FIELDS = (
     "usd_per_cny",
 )
 """Scenario fields that stand for a figure of data/ while they are empty, and can be pinned by a link."""
+
+_SIDES = ("baseline", "alternative")
+"""What the names of the offers' pins begin with."""
 
 PRICE_FIELDS = ("input_usd_per_mtok", "cached_input_usd_per_mtok", "cache_write_usd_per_mtok", "output_usd_per_mtok")
 
@@ -55,7 +59,10 @@ class Used:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Everything that `evaluate` and the report need: numbers, records, sources, and what to warn of."""
+    """Everything that `evaluate` and the report need: numbers, records, sources, and what to warn of.
+
+    ranges: of uncertain inputs as a link carries them; all_ranges: no other input was uncertain then.
+    """
 
     scenario: Scenario
     inputs: Inputs
@@ -66,6 +73,8 @@ class Resolved:
     used: tuple[Used, ...]
     warnings: tuple[str, ...]
     as_of: dt.date
+    ranges: Mapping[str, text_pins.Range] = field(default_factory=dict)
+    all_ranges: bool = False
 
     def find(self, name: str) -> Used | None:
         """The used number of that name, or None."""
@@ -197,15 +206,37 @@ def _needed(scenario: Scenario, name: str) -> bool:
     }[name]
 
 
-def _price_line(label: str, name: str, price: PriceNow, offer: Offer, input_tokens: float) -> Used:
+def _linked(name: str, title: str, value: float | str, unit: str, source: str) -> Used:
+    """A figure of the link that is not today's."""
+    return Used(name, title, value, unit, "link", source, "", "pinned")
+
+
+def _price_title(label: str, name: str) -> str:
+    return f"{label.replace('_', ' ').capitalize()}: {SPECS[name].title.lower()}"
+
+
+def _price_line(
+    label: str,
+    name: str,
+    price: PriceNow,
+    listed: PriceNow | None,
+    pins: Mapping[str, float | str],
+    offer: Offer,
+    input_tokens: float,
+) -> Used:
+    """A price that is used, ``listed`` being what it would be without the link's pins."""
     value = getattr(price_in_force(price, input_tokens), name)
     note = price.note
     if name == "cached_input_usd_per_mtok" and price.cached_is_missing:
         note = "no cached price is listed: charged in full"
     source = f"{offer.id}: {price.source} {price.source_url}".strip()
+    today = None if listed is None else float(getattr(price_in_force(listed, input_tokens), name))
+    if f"{label}_{name}" in pins and today != float(value):
+        source = said("said_source.pinned_of", offer=offer.id)
+        return _linked(f"{label}_{name}", _price_title(label, name), float(value), "USD/Mtok", source)
     return Used(
         f"{label}_{name}",
-        f"{label.replace('_', ' ').capitalize()}: {SPECS[name].title.lower()}",
+        _price_title(label, name),
         float(value),
         "USD/Mtok",
         "catalogue",
@@ -248,17 +279,28 @@ def resolve(
     Raises:
         UnresolvedError: an unknown id, an empty amount, or a figure that neither scenario nor catalogue has.
     """
+    pins = pins or {}
     model = _record("model", scenario.model, catalog.models)
     system = _record("system", scenario.system, catalog.systems)
+    sizing = text_pins.found(pins, text_pins.SIZING)
+    stated = None if sizing is None else text_pins.read_stated(sizing)
+    if stated is not None:
+        model = model.model_copy(update={"max_context_tokens": stated.max_context_tokens})
+        system = system.model_copy(update={"accelerators": stated.accelerators_per_system})
     as_of = dt.date.fromisoformat(catalog.release)
-    pinned = {name: value for name, value in (pins or {}).items() if not isinstance(value, str)}
+    pinned = {name: value for name, value in pins.items() if not isinstance(value, str)}
     numbers, used = _catalogue_numbers(scenario, system, catalog, pinned)
     weights, warnings = _week(scenario, catalog)
+    then = text_pins.found(pins, text_pins.HOURS)
+    if then is not None and text_pins.read_hours(then) != weights:
+        weights = text_pins.read_hours(then)
+        source = said("said_source.pinned")
+        used.append(_linked(text_pins.HOURS, said("stated.hours"), scenario.profile, "", source))
     offers = _offers(
         scenario.model_copy(update=_ONE_MACHINE),
         catalog,
         model.id,
-        tuple(sorted((pins or {}).items())),
+        tuple(sorted((name, value) for name, value in pins.items() if name.startswith(_SIDES))),
         numbers.get("usd_per_cny"),
         as_of,
         tuple(weights),
@@ -267,7 +309,11 @@ def resolve(
     used += offers.used
     warnings = [*model.warnings, *offers.warnings, *warnings, *_workload_warnings(scenario, model)]
     warnings += _rent_warnings(scenario, weights)
-    inputs = _inputs(scenario, catalog, model, system, offers, numbers, weights)
+    inputs = _inputs(scenario, catalog, model, system, offers, numbers, weights, stated)
+    if inputs.sizing.stated is not None:
+        rate = inputs.sizing.stated.requests_per_s * scenario.output_tokens * scenario.token_ratio
+        source = said("said_source.pinned")
+        used.append(_linked(text_pins.SIZING, said("stated.sizing"), rate, "tokens/s", source))
     used += _chosen(scenario)
     return Resolved(
         scenario,
@@ -279,6 +325,8 @@ def resolve(
         tuple(used),
         tuple(dict.fromkeys(warnings)),
         as_of,
+        text_pins.ranges(pins),
+        text_pins.found(pins, text_pins.ALL_RANGES) is not None,
     )
 
 
@@ -317,13 +365,11 @@ def _catalogue_numbers(
                     "user",
                 )
             )
-        elif name in pinned:
+        elif name in pinned and (figure is None or figure.value != pinned[name]):
             numbers[name] = pinned[name]
             told = said("said_source.pinned")
             if needed:
-                used.append(
-                    Used(name, field_words(name, spec.title), pinned[name], spec.unit, "link", told, "", "pinned")
-                )
+                used.append(_linked(name, field_words(name, spec.title), pinned[name], spec.unit, told))
         elif figure is not None:
             numbers[name] = figure.value
             if needed:
@@ -401,18 +447,22 @@ def _offers(
     """
     model = catalog.models[model_id]
     pin = dict(pins)
-    pinned = {name: value for name, value in pins if not isinstance(value, str)}
     baseline = _known_offer("baseline", scenario.baseline, catalog)
-    base_price, base_batch = _priced(baseline, catalog, as_of, rate, weights)
-    base_batch, scaled = _batch_of_typed(base_batch, base_price, scenario)
-    base_price, typed = _with_prices(base_price, scenario, pinned, baseline)
-    base_batch = _pinned_price("baseline_batch", base_batch, pinned)
+    base_listed, batch_listed = _priced(baseline, catalog, as_of, rate, weights)
+    batch_listed, scaled = _batch_of_typed(batch_listed, base_listed, scenario)
+    base_price, typed = _with_prices(base_listed, scenario, pin, baseline)
+    base_batch = _pinned_price("baseline_batch", batch_listed, pin, baseline.id)
     alternative: Offer | None
+    was = pin.get(text_pins.ALTERNATIVE)
     if scenario.alternative is not None:
         alternative = _known_offer("alternative", scenario.alternative, catalog)
-    elif isinstance(was := pin.get("alternative"), str) and was in catalog.offers:
-        alternative = catalog.offers[was]
+    elif was == text_pins.NONE:
+        alternative = None
+    elif isinstance(was, str) and catalog.offer(was) is not None:
+        alternative = catalog.offer(was)
     else:
+        if was is not None:  # its prices are no other offer's
+            pin = {name: value for name, value in pin.items() if not name.startswith("alternative")}
         alternative = default_alternative(
             catalog,
             model.weights_class,
@@ -421,33 +471,40 @@ def _offers(
             output_tokens=scenario.output_tokens,
             cached_share=scenario.cached_share,
         )
-    alt_price, alt_batch = _priced(alternative, catalog, as_of, rate, weights)
-    alt_price = _pinned_price("alternative", alt_price, pinned)
-    alt_batch = _pinned_price("alternative_batch", alt_batch, pinned)
+    alt_listed, alt_batch_listed = _priced(alternative, catalog, as_of, rate, weights)
+    alternative_id = "" if alternative is None else alternative.id
+    alt_price = _pinned_price("alternative", alt_listed, pin, alternative_id)
+    alt_batch = _pinned_price("alternative_batch", alt_batch_listed, pin, alternative_id)
     used: list[Used] = []
     warnings: list[str] = []
     if scenario.usd_per_cny is None and any(
         price.currency == "CNY" for offer in (baseline, alternative) if offer is not None for price in offer.prices
     ):
         figure = catalog.usd_per_cny(as_of)
-        used += [] if figure is None else [_figure_used("usd_per_cny", figure)]
-    for label, price, offer in (("baseline", base_price, baseline), ("alternative", alt_price, alternative)):
+        if rate is not None and (figure is None or figure.value != rate):
+            title, unit = field_words("usd_per_cny", SPECS["usd_per_cny"].title), SPECS["usd_per_cny"].unit
+            used.append(_linked("usd_per_cny", title, rate, unit, said("said_source.pinned")))
+        elif figure is not None:
+            used.append(_figure_used("usd_per_cny", figure))
+    for label, price, listed, offer in (
+        ("baseline", base_price, base_listed, baseline),
+        ("alternative", alt_price, alt_listed, alternative),
+    ):
         mine = typed if label == "baseline" else frozenset()
-        lines, told = _offer_lines(label, price, offer, scenario, mine, model, day)
+        lines, told = _offer_lines(label, price, listed, pin, offer, scenario, mine, model, day)
         used += lines
         warnings += told
     if scenario.batch_share > 0:
-        for label, price, offer in (
-            ("baseline_batch", base_batch, catalog.batch_offer(baseline)),
-            ("alternative_batch", alt_batch, None if alternative is None else catalog.batch_offer(alternative)),
+        for label, price, listed, whole in (
+            ("baseline_batch", base_batch, batch_listed, baseline),
+            ("alternative_batch", alt_batch, alt_batch_listed, alternative),
         ):
-            if price is not None and offer is not None:
-                lines = [_price_line(label, name, price, offer, _paid_input(label, scenario)) for name in PRICE_FIELDS]
+            if price is not None and whole is not None:
+                offer = catalog.batch_offer(whole) or whole
                 moved = scaled if label == "baseline_batch" else frozenset()
-                used += [
-                    replace(line, note="moved with the typed price") if name in moved else line
-                    for name, line in zip(PRICE_FIELDS, lines, strict=True)
-                ]
+                for name in PRICE_FIELDS:
+                    line = _price_line(label, name, price, listed, pin, offer, _paid_input(label, scenario))
+                    used.append(replace(line, note="moved with the typed price") if name in moved else line)
         if base_batch is not None and scaled:
             prices = {kind: three_digits(float(getattr(base_batch, f"{kind}_usd_per_mtok"))) for kind in _BATCH_TOLD}
             warnings.append(said("warning.scaled_batch", offer=baseline.id, **prices))
@@ -482,17 +539,49 @@ def _paid_input(label: str, scenario: Scenario) -> float:
     return scenario.input_tokens * (scenario.token_ratio if label.startswith("alternative") else 1.0)
 
 
-def _pinned_price(label: str, price: PriceNow | None, pinned: Mapping[str, float]) -> PriceNow | None:
-    """A listed price with the link's figures in its place."""
-    figures = {name: pinned.get(f"{label}_{name}") for name in PRICE_FIELDS}
-    if price is None or all(value is None for value in figures.values()):
+def _pinned_figures(label: str, pins: Mapping[str, float | str]) -> dict[str, float | None]:
+    """The link's prices of an offer, by field."""
+    found = {name: pins.get(f"{label}_{name}") for name in PRICE_FIELDS}
+    return {name: value if isinstance(value, float) else None for name, value in found.items()}
+
+
+def _pinned_price(
+    label: str, price: PriceNow | None, pins: Mapping[str, float | str], offer_id: str
+) -> PriceNow | None:
+    """A listed price with the link's figures in its place; none where the link says that there was none."""
+    figures = _pinned_figures(label, pins)
+    if pins.get(f"{label}_price") == text_pins.NONE:
+        return None
+    if all(value is None for value in figures.values()):
         return price
-    return with_overrides(price, **figures)
+    return _made_price(offer_id, figures, "") if price is None else with_overrides(price, **figures)
+
+
+def _made_price(offer_id: str, figures: Mapping[str, float | None], source: str) -> PriceNow | None:
+    """A price of single figures, where none is listed; None where input or output is not known."""
+    new_input, output = figures["input_usd_per_mtok"], figures["output_usd_per_mtok"]
+    if new_input is None or output is None:
+        return None
+    cached, write = figures["cached_input_usd_per_mtok"], figures["cache_write_usd_per_mtok"]
+    return PriceNow(
+        offer_id=offer_id,
+        on=dt.date.min,
+        input_usd_per_mtok=new_input,
+        cached_input_usd_per_mtok=new_input if cached is None else cached,
+        cache_write_usd_per_mtok=new_input if write is None else write,
+        cache_write_1h_usd_per_mtok=new_input if write is None else write,
+        output_usd_per_mtok=output,
+        cached_is_missing=cached is None,
+        write_is_missing=write is None,
+        source=source,
+    )
 
 
 def _offer_lines(
     label: str,
     price: PriceNow | None,
+    listed: PriceNow | None,
+    pins: Mapping[str, float | str],
     offer: Offer | None,
     scenario: Scenario,
     typed: frozenset[str],
@@ -507,7 +596,7 @@ def _offer_lines(
         return [], [said("warning.unpriced", label=side, offer=offer.id, day=day)]
     used = []
     for name in PRICE_FIELDS:
-        line = _price_line(label, name, price, offer, _paid_input(label, scenario))
+        line = _price_line(label, name, price, listed, pins, offer, _paid_input(label, scenario))
         if name in typed:
             line = Used(line.name, line.title, line.value, line.unit, "scenario", said("said_source.typed"), "", "user")
         used.append(line)
@@ -610,6 +699,7 @@ def _inputs(
     offers: _Offers,
     numbers: Mapping[str, float],
     weights: tuple[float, ...],
+    stated: Stated | None,
 ) -> Inputs:
     reuse = scenario.cached_share if scenario.serving_cached_share is None else scenario.serving_cached_share
     count = 1 if scenario.system_count == "auto" else scenario.system_count
@@ -631,6 +721,8 @@ def _inputs(
         measured_output_tokens_per_s=measured,
         system_count=count,
     )
+    if stated is not None:
+        sizing = with_stated(sizing, stated)
     direct: dict[str, float] = {name: float(getattr(scenario, name)) for name in _DIRECT}
     figures: dict[str, float] = {name: numbers[name] for name in CATALOGUE_FIELDS if name != "usd_per_cny"}
     return Inputs(
@@ -674,44 +766,43 @@ def _chosen_one(name: str, value: float | str) -> Used:
 
 
 def _with_prices(
-    price: PriceNow | None, scenario: Scenario, pinned: Mapping[str, float], offer: Offer
+    price: PriceNow | None, scenario: Scenario, pins: Mapping[str, float | str], offer: Offer
 ) -> tuple[PriceNow | None, frozenset[str]]:
     """Put typed prices over the listed ones; an unpriced offer becomes priced when input and output are typed."""
     typed = _overrides(scenario)
-    chosen = {n: v if v is not None else pinned.get(f"baseline_{n}") for n, v in typed.items()}
+    pinned = _pinned_figures("baseline", pins)
+    chosen = {n: v if v is not None else pinned[n] for n, v in typed.items()}
+    if pins.get("baseline_price") == text_pins.NONE:
+        price = None
     overridden = frozenset(n for n, v in typed.items() if v is not None)
     if all(v is None for v in chosen.values()):
         return price, overridden
     if price is None:
-        if chosen["input_usd_per_mtok"] is None or chosen["output_usd_per_mtok"] is None:
-            return None, overridden
-        new_input = chosen["input_usd_per_mtok"]
-        output = chosen["output_usd_per_mtok"]
-        cached, write = chosen["cached_input_usd_per_mtok"], chosen["cache_write_usd_per_mtok"]
-        return PriceNow(
-            offer_id=offer.id,
-            on=dt.date.min,
-            input_usd_per_mtok=new_input,
-            cached_input_usd_per_mtok=new_input if cached is None else cached,
-            cache_write_usd_per_mtok=new_input if write is None else write,
-            cache_write_1h_usd_per_mtok=new_input if write is None else write,
-            output_usd_per_mtok=output,
-            cached_is_missing=cached is None,
-            write_is_missing=write is None,
-            source="typed in",
-        ), overridden
+        return _made_price(offer.id, chosen, "typed in"), overridden
     return with_overrides(price, **chosen), overridden
 
 
 def pins_of(resolved: Resolved) -> dict[str, float | str]:
-    """The catalogue figures that a result rested on, for the link: money figures and API prices, not typed ones."""
+    """What of data/ a result rested on, for the link: money figures, API prices, hours; nothing that was typed."""
     pins: dict[str, float | str] = {
         u.name: float(plain(float(u.value)))
         for u in resolved.used
-        if u.origin in ("catalogue", "link") and not isinstance(u.value, str)
+        if u.origin in ("catalogue", "link") and not isinstance(u.value, str) and u.name != text_pins.SIZING
     }
-    if resolved.scenario.alternative is None and resolved.alternative is not None:
-        pins["alternative"] = resolved.alternative.id
+    scenario, inputs, alternative = resolved.scenario, resolved.inputs, resolved.alternative
+    if scenario.alternative is None:
+        pins[text_pins.ALTERNATIVE] = text_pins.NONE if alternative is None else alternative.id
+    for label, price, batch in (
+        ("baseline", inputs.baseline, inputs.baseline_batch),
+        ("alternative", inputs.alternative, inputs.alternative_batch),
+    ):
+        if label == "baseline" or alternative is not None:
+            if price is None:
+                pins[f"{label}_price"] = text_pins.NONE
+            elif batch is None and scenario.batch_share > 0:
+                pins[f"{label}_batch_price"] = text_pins.NONE
+    if scenario.demand != "fill" and not scenario.profile_weights and inputs.weights != FLAT:
+        pins[text_pins.HOURS] = text_pins.write_hours(inputs.weights)
     return pins
 
 
@@ -733,17 +824,45 @@ _SIZED_BY = (
 )
 """Fields that the throughput depends on."""
 
+_RANGE_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "throughput_factor": _SIZED_BY,
+        "hardware_usd": ("system", "hardware_usd"),
+        "rent_usd_per_accelerator_hour": ("system", "rent_usd_per_accelerator_hour"),
+        "power_kw": ("system", "power_kw"),
+    }
+)
+"""Fields that the range of an input depends on; any other range on the field of its own name."""
+
 _PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "hardware_usd": ("system",),
         "power_kw": ("system",),
         "rent_usd_per_accelerator_hour": ("system",),
         "output_tokens_per_s": _SIZED_BY,
+        # what a replica does, whatever the number of machines
+        text_pins.SIZING: tuple(f for f in _SIZED_BY if f not in ("system_count", "measured_output_tokens_per_s")),
+        text_pins.HOURS: ("profile", "profile_weights"),
         **{
             name: tuple(field for field in SPECS if field != "title")
             for name in ("system_count", "payback_p10_days", "payback_p90_days")
         },
-        "alternative": ("model", "alternative"),
+        text_pins.ALTERNATIVE: ("model", "alternative"),
+        # which inputs were uncertain depends on what is asked, and on whatever a person may type over
+        text_pins.ALL_RANGES: (
+            *("acquisition", "facility", "demand"),
+            *(f for name in text_pins.UNCERTAIN for f in _RANGE_RESTS_ON.get(name, (name,))),
+        ),
+        **{text_pins.RANGE + name: _RANGE_RESTS_ON.get(name, (name,)) for name in text_pins.UNCERTAIN},
+        **{
+            f"{label}_price": chosen
+            for label, chosen in (
+                ("baseline", ("baseline",)),
+                ("baseline_batch", ("baseline",)),
+                ("alternative", ("model", "alternative")),
+                ("alternative_batch", ("model", "alternative")),
+            )
+        },
         **{
             f"{label}_{name}": (*chosen, "input_tokens", "token_ratio")
             for label, chosen in (
@@ -758,6 +877,20 @@ _PIN_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
+def pins_of_known(
+    pins: Mapping[str, float | str], linked: Scenario, unknown: Sequence[Problem]
+) -> dict[str, float | str]:
+    """The pins of a link without those of a model, machine or offer that data/ does not have (any more).
+
+    Args:
+        pins: figures of the link.
+        linked: its scenario as it stands in the link.
+        unknown: what `check_ids` replaced.
+    """
+    replaced = {problem.field: SPECS[problem.field].default for problem in unknown}
+    return live_pins(pins, linked, linked.model_copy(update=replaced))
+
+
 def live_pins(pins: Mapping[str, float | str], linked: Scenario, now: Scenario) -> dict[str, float | str]:
     """The pins that still apply after a person changed a linked scenario: another machine has another price.
 
@@ -766,8 +899,5 @@ def live_pins(pins: Mapping[str, float | str], linked: Scenario, now: Scenario) 
         linked: the scenario of the link.
         now: the scenario as it is.
     """
-    return {
-        name: value
-        for name, value in pins.items()
-        if all(getattr(linked, f) == getattr(now, f) for f in _PIN_RESTS_ON.get(name, ()))
-    }
+    changed = frozenset(name for name in SPECS if getattr(linked, name) != getattr(now, name))
+    return {name: value for name, value in pins.items() if changed.isdisjoint(_PIN_RESTS_ON.get(name, ()))}

@@ -132,6 +132,45 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Stated:
+    """What a link says of a sizing, for one workload and any number of machines: it holds whatever data/ say today.
+
+    requests_per_s, concurrency and the latencies are of one replica without an own load test; evidence, limited_by and
+    the factors are those of machines that hold a replica. need_bytes: what one replica needs with a single sequence.
+    usable_bytes: of one accelerator. device_*: on each accelerator of the decode pool.
+    """
+
+    evidence: str
+    limited_by: str
+    layout: str
+    anchor: str
+    accelerators_per_system: int
+    devices: int
+    decode_slots: int
+    min_systems: int
+    max_context_tokens: int
+    max_concurrent_sequences: float
+    concurrency: float
+    weights_bytes: float
+    need_bytes: float
+    usable_bytes: float
+    cache_bytes_per_token: float
+    state_bytes_per_sequence: float
+    device_weights_bytes: float
+    device_cache_bytes_per_token: float
+    device_state_bytes: float
+    requests_per_s: float
+    tpot_ms: float
+    ttft_s: float
+    single_stream_tokens_per_s: float
+    low_factor: float
+    high_factor: float
+    own_test_low_factor: float
+    own_test_high_factor: float
+    prefill_share: float
+
+
+@dataclass(frozen=True)
 class SizingInputs:
     """Workload (numbers or arrays that broadcast) and the site it runs on.
 
@@ -140,6 +179,7 @@ class SizingInputs:
     gpu_memory_utilization: share of usable memory that the engine may take. measured_output_tokens_per_s: own load test
     of ONE whole machine at this mix, NaN = none; with several machines it is multiplied by their number.
     system_count: machines, whole numbers >= 0.
+    stated: figures that replace the site's where the workload is ``stated_for`` (values of `WORKLOAD`, in that order).
     """
 
     site: Site
@@ -152,6 +192,18 @@ class SizingInputs:
     gpu_memory_utilization: Number = 0.90
     measured_output_tokens_per_s: Number = math.nan
     system_count: Number = 1.0
+    stated: Stated | None = None
+    stated_for: tuple[float, ...] = ()
+
+    @property
+    def devices(self) -> int:
+        """Accelerators of one replica."""
+        return self.site.plan.devices if self.stated is None else self.stated.devices
+
+    @property
+    def accelerators_per_system(self) -> int:
+        """Accelerators of one machine."""
+        return self.site.accelerators_per_system if self.stated is None else self.stated.accelerators_per_system
 
 
 @dataclass(frozen=True)
@@ -831,6 +883,10 @@ _NUMERIC: Final = (
 )
 
 
+WORKLOAD: Final = tuple(name for name in _NUMERIC if name not in ("measured_output_tokens_per_s", "system_count"))
+"""What figures that a link states are stated for: all but the number of machines and the own load test."""
+
+
 def size(x: SizingInputs) -> Sizing:
     """Fit, operating point and throughput of a workload on a site.
 
@@ -845,21 +901,23 @@ def size(x: SizingInputs) -> Sizing:
     shape = np.broadcast_shapes(*(a.shape for a in arrays.values()))
     count = math.prod(shape)
     if count <= _CHUNK:
-        raw = _evaluate(x.site, arrays)
+        raw = _figures(x, arrays)
         out = {k: v if v.shape == shape else np.broadcast_to(v, shape) for k, v in raw.items()}
     else:
-        out = _evaluate_chunks(x.site, arrays, shape, count)
-    site = x.site
+        out = _evaluate_chunks(x, arrays, shape, count)
+    site, stated = x.site, x.stated
     first = {k: a.reshape(-1)[0] if a.size else a for k, a in out.items()}
     code = int(first["evidence"]) if count else EVIDENCE.index("none")
     head = {k: float(a.reshape(-1)[0]) for k, a in arrays.items() if a.size}
-    anchor = _anchor(site, head, first) if count else None
+    anchor = _anchor(x, head, first) if count else None
     return Sizing(
         fits=out["fits"],
-        weights_bytes=site.shape.weights_bytes,
+        weights_bytes=site.shape.weights_bytes if stated is None else stated.weights_bytes,
         usable_bytes=out["usable_bytes"],
-        cache_bytes_per_token=site.cache_bytes_per_token,
-        state_bytes_per_sequence=site.shape.state_bytes_per_sequence,
+        cache_bytes_per_token=site.cache_bytes_per_token if stated is None else stated.cache_bytes_per_token,
+        state_bytes_per_sequence=(
+            site.shape.state_bytes_per_sequence if stated is None else stated.state_bytes_per_sequence
+        ),
         max_concurrent_sequences=out["max_concurrent_sequences"],
         short_by_bytes=out["short_by_bytes"],
         min_systems=out["min_systems"],
@@ -878,20 +936,161 @@ def size(x: SizingInputs) -> Sizing:
         evidence=EVIDENCE[code],
         evidence_code=out["evidence"],
         anchor=anchor,
-        layout=site.plan.name,
-        warnings=_warnings(site, head, first, anchor) if count else site.warnings,
+        layout=site.plan.name if stated is None else stated.layout,
+        warnings=_warnings(x, head, first, anchor) if count else site.warnings,
     )
 
 
+def _figures(x: SizingInputs, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
+    """All figures of `size` for one chunk: stated ones where the workload is the one they are stated for."""
+    if x.stated is None:
+        return _evaluate(x.site, a)
+    same = np.logical_and.reduce(
+        np.broadcast_arrays(*(a[name] == value for name, value in zip(WORKLOAD, x.stated_for, strict=True)))
+    )
+    if not bool(same.any()):
+        return _evaluate(x.site, a)
+    then = _figures_stated(x.stated, a)
+    if bool(same.all()):
+        return then
+    return {name: np.where(same, then[name], value) for name, value in _evaluate(x.site, a).items()}
+
+
+def _figures_stated(stated: Stated, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
+    """What `_evaluate` gives, from the figures that a link states and the number of machines."""
+    given, out, cached = a["input_tokens"], a["output_tokens"], a["serving_cached_share"]
+    devices, per_system = stated.devices, stated.accelerators_per_system
+    systems = np.floor(a["system_count"] + 1e-9)
+    accelerators = systems * per_system
+    holds = stated.max_concurrent_sequences >= 1
+    too_long = stated.limited_by == "context"
+    replicas = np.floor(accelerators / devices + 1e-9)
+    fits = holds & (replicas >= 1)
+    usable = stated.usable_bytes * a["gpu_memory_utilization"]
+    short = np.maximum(stated.need_bytes - usable * np.minimum(accelerators, devices), 0.0)
+    user = a["measured_output_tokens_per_s"]
+    has_user = np.isfinite(user) & (user > 0)
+    units = np.where(devices <= per_system, systems, replicas)
+    runs = fits & ((stated.concurrency >= 1) | has_user)
+    total = np.where(runs, np.where(has_user, user / out * units, stated.requests_per_s * replicas), 0.0)
+    unknown = has_user & fits
+    code = np.where(has_user, LIMITS.index("own test"), LIMITS.index(stated.limited_by))
+    evidence = np.where(has_user, EVIDENCE.index("user"), EVIDENCE.index(stated.evidence))
+    return {
+        "fits": np.asarray(fits),
+        "usable_bytes": np.asarray(stated.usable_bytes * accelerators),
+        "max_concurrent_sequences": np.asarray(stated.max_concurrent_sequences),
+        "short_by_bytes": np.asarray(np.where(fits | too_long, 0.0, short)),
+        "min_systems": np.asarray(stated.min_systems),
+        "replicas": np.asarray(np.where(holds, replicas, 0.0)),
+        "concurrency": np.asarray(np.where(fits, np.where(has_user, math.nan, stated.concurrency), 0.0)),
+        "requests_per_s": np.asarray(total),
+        "output_tokens_per_s": np.asarray(total * out),
+        "new_input_tokens_per_s": np.asarray(total * given * (1.0 - cached)),
+        "cached_input_tokens_per_s": np.asarray(total * given * cached),
+        "tpot_ms": np.asarray(np.where(unknown, math.nan, stated.tpot_ms)),
+        "ttft_s": np.asarray(np.where(unknown, math.nan, stated.ttft_s)),
+        "single_stream_tokens_per_s": np.asarray(np.where(fits, stated.single_stream_tokens_per_s, 0.0)),
+        "low_factor": np.asarray(
+            np.where(runs, np.where(has_user, stated.own_test_low_factor, stated.low_factor), 1.0)
+        ),
+        "high_factor": np.asarray(
+            np.where(runs, np.where(has_user, stated.own_test_high_factor, stated.high_factor), 1.0)
+        ),
+        "limit": np.asarray(np.where(fits, code, LIMITS.index("context" if too_long else "does not fit"))),
+        "evidence": np.asarray(np.where(runs, evidence, EVIDENCE.index("none"))),
+    }
+
+
+def stated_of(x: SizingInputs, factor: float = 1.0) -> Stated:
+    """What a link has to state of scalar inputs, so that the same sizing comes out of other data.
+
+    Args:
+        x: scalar inputs, stated or not.
+        factor: what the throughput is multiplied with.
+    """
+    site, then = x.site, x.stated
+    # a count that holds a replica: what one replica does is stated even where the machines given are too few for it
+    enough = float(max(math.ceil(x.devices / x.accelerators_per_system), 1))
+    one = size(replace(x, system_count=enough, measured_output_tokens_per_s=math.nan))
+    replicas = float(one.replicas)
+    context = np.asarray(x.input_tokens, dtype=float) + np.asarray(x.output_tokens, dtype=float)
+    low, high = (np.exp(v[EVIDENCE.index("user")]) for v in (site.log_low, site.log_high))
+    return Stated(
+        evidence=one.evidence,
+        limited_by=str(one.limited_by),
+        layout=one.layout,
+        anchor=then.anchor if then is not None else "" if one.anchor is None else str(one.anchor["id"]),
+        accelerators_per_system=x.accelerators_per_system,
+        devices=x.devices,
+        decode_slots=site.decode_slots if then is None else then.decode_slots,
+        min_systems=int(one.min_systems),
+        max_context_tokens=site.shape.max_context_tokens if then is None else then.max_context_tokens,
+        max_concurrent_sequences=float(one.max_concurrent_sequences),
+        concurrency=float(one.concurrency),
+        weights_bytes=one.weights_bytes,
+        need_bytes=float(_need_bytes(site, context)) if then is None else then.need_bytes,
+        usable_bytes=site.chip.usable_bytes if then is None else then.usable_bytes,
+        cache_bytes_per_token=one.cache_bytes_per_token,
+        state_bytes_per_sequence=one.state_bytes_per_sequence,
+        device_weights_bytes=site.weights_bytes_per_device if then is None else then.device_weights_bytes,
+        device_cache_bytes_per_token=(
+            site.cache_bytes_per_token_per_device if then is None else then.device_cache_bytes_per_token
+        ),
+        device_state_bytes=site.state_bytes_per_device if then is None else then.device_state_bytes,
+        requests_per_s=float(one.requests_per_s) / replicas * factor if replicas > 0 else 0.0,
+        tpot_ms=float(one.tpot_ms),
+        ttft_s=float(one.ttft_s),
+        single_stream_tokens_per_s=float(one.single_stream_tokens_per_s),
+        low_factor=float(one.low_factor),
+        high_factor=float(one.high_factor),
+        own_test_low_factor=float(low) if then is None else then.own_test_low_factor,
+        own_test_high_factor=float(high) if then is None else then.own_test_high_factor,
+        prefill_share=prefill_share(x, float(one.concurrency)) if one.concurrency >= 1 else 0.0,
+    )
+
+
+def with_stated(x: SizingInputs, stated: Stated) -> SizingInputs:
+    """Scalar inputs with the figures that a link states for them; unchanged where data/ give the same today."""
+    today = vars(stated_of(x))
+    differ = (
+        today[name] != then if isinstance(then, str) else not math.isclose(today[name], then, rel_tol=1e-9)
+        for name, then in vars(stated).items()
+        if name not in ("layout", "anchor")  # where the figures come from, not what they are
+    )
+    if not any(differ):
+        return x
+    return replace(x, stated=stated, stated_for=tuple(float(np.asarray(getattr(x, name))) for name in WORKLOAD))
+
+
+def prefill_share(x: SizingInputs, concurrency: float) -> float:
+    """Share of the machines' time that goes into prefill at a concurrency of one replica (scalar inputs).
+
+    One pool: time of a batch's prompts / (their time + time of their decode steps). Separate pools: share of devices.
+    """
+    if x.stated is not None:
+        return x.stated.prefill_share
+    plan = x.site.plan
+    if plan.prefill is not None:
+        return plan.prefill.devices / plan.devices
+    load = Workload(
+        x.site.compiled, x.input_tokens, x.output_tokens, x.serving_cached_share, x.accepted_tokens_per_step
+    )
+    local = np.asarray(concurrency / plan.decode.workers)
+    prompts = local * load.prompt_s(local)
+    decode = load.decode_steps * load.step_s(local)
+    return float(prompts / (prompts + decode))
+
+
 def _evaluate_chunks(
-    site: Site, arrays: Mapping[str, Array], shape: tuple[int, ...], count: int
+    x: SizingInputs, arrays: Mapping[str, Array], shape: tuple[int, ...], count: int
 ) -> dict[str, NDArray[Any]]:
     """`_evaluate` piece by piece: intermediate arrays stay in cache. Threads were slower, the pieces are short."""
     flat = {k: (a if a.ndim == 0 else np.broadcast_to(a, shape).reshape(-1)) for k, a in arrays.items()}
 
     out: dict[str, NDArray[Any]] = {}
     for start in range(0, count, _CHUNK):
-        part = _evaluate(site, {k: (a if a.ndim == 0 else a[start : start + _CHUNK]) for k, a in flat.items()})
+        part = _figures(x, {k: (a if a.ndim == 0 else a[start : start + _CHUNK]) for k, a in flat.items()})
         for key, value in part.items():
             if key not in out:
                 # A figure without dimension follows from inputs without dimension: the same in every piece.
@@ -914,7 +1113,7 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
 
     # Memory -------------------------------------------------------------------------------------------------------
     usable = site.chip.usable_bytes * utilization
-    per_sequence = site.cache_bytes_per_token_per_device * context + site.state_bytes_per_device
+    per_sequence = _per_sequence_bytes(site, context)
     streaming = math.isfinite(site.streaming_bytes_per_s)
     if streaming:
         sequences = np.broadcast_to(np.ones(()), np.broadcast_shapes(usable.shape, per_sequence.shape))
@@ -928,7 +1127,7 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
     replicas = np.floor(accelerators / devices + 1e-9)
     fits = holds & (replicas >= 1)
     # A replica that does not fit is short of its weights and one sequence, on the machines given.
-    need = site.shape.weights_bytes + per_sequence * site.plan.decode.layout.devices
+    need = _need_bytes(site, context)
     have = usable * np.minimum(np.where(accelerators > 0, accelerators, 0.0), devices)
     short = np.where(fits | too_long, 0.0, np.maximum(need - have, 0.0))
     min_systems = np.where(too_long, 0, _min_systems(site, utilization, context))
@@ -1046,6 +1245,16 @@ def _evaluate(site: Site, a: Mapping[str, Array]) -> dict[str, NDArray[Any]]:
         ),
         "evidence": np.asarray(evidence),
     }
+
+
+def _per_sequence_bytes(site: Site, context: Array) -> Array:
+    """Cache and state of one sequence on each accelerator of the decode pool."""
+    return site.cache_bytes_per_token_per_device * context + site.state_bytes_per_device
+
+
+def _need_bytes(site: Site, context: Array) -> Array:
+    """Weights and one sequence of a replica."""
+    return site.shape.weights_bytes + _per_sequence_bytes(site, context) * site.plan.decode.layout.devices
 
 
 def _closeness(series: Anchors, near: Array, log_c: Array) -> NDArray[np.int64]:
@@ -1192,8 +1401,12 @@ def _min_systems(site: Site, utilization: Array, context: Array) -> NDArray[np.i
     return np.asarray(result, dtype=np.int64)
 
 
-def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The measured point nearest to the first element's operating point, or None when none has weight."""
+def _anchor(x: SizingInputs, head: Mapping[str, float], first: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The measured point nearest to the first element's operating point, or None when none has weight.
+
+    Of stated figures it is the stated point, or None where it is no longer among the measured ones.
+    """
+    site = x.site
     if not bool(first["fits"]) or not first["concurrency"] >= 1:
         return None  # also where an own load test leaves the concurrency unknown
     best: tuple[float, Anchors] | None = None
@@ -1206,13 +1419,16 @@ def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> 
             np.asarray(head["accepted_tokens_per_step"]),
         )
         near = float(_kernel(d2))
-        if near > 0.01 and (best is None or near > best[0]):
+        known = near > 0.01 if x.stated is None else x.stated.anchor in series.ids
+        if known and (best is None or near > best[0]):
             best = (near, series)
     if best is None:
         return None
     near, series = best
     log_c = math.log(float(first["concurrency"]))
     i = min(range(len(series.ids)), key=lambda j: abs(series.log_concurrency[j] - log_c))
+    if x.stated is not None:
+        i = series.ids.index(x.stated.anchor)
     return {
         "id": series.ids[i],
         "source_url": series.source_urls[i],
@@ -1228,13 +1444,14 @@ def _anchor(site: Site, head: Mapping[str, float], first: Mapping[str, Any]) -> 
 
 
 def _warnings(
-    site: Site, head: Mapping[str, float], first: Mapping[str, Any], anchor: Mapping[str, Any] | None
+    x: SizingInputs, head: Mapping[str, float], first: Mapping[str, Any], anchor: Mapping[str, Any] | None
 ) -> tuple[str, ...]:
     """Sentences a reader must see beside the figures of the first element."""
+    site = x.site
     texts = list(site.warnings)
     context = head["input_tokens"] + head["output_tokens"]
-    if context > site.shape.max_context_tokens:
-        limit = f"{site.shape.max_context_tokens:,d}"
+    if str(LIMITS[int(first["limit"])]) == "context":
+        limit = f"{site.shape.max_context_tokens if x.stated is None else x.stated.max_context_tokens:,d}"
         texts.append(said("warning.too_long", length=f"{context:,.0f}", limit=limit, model=site.model_name))
         return tuple(texts)
     if not bool(first["fits"]):
@@ -1250,15 +1467,16 @@ def _warnings(
             )
         )
         return tuple(texts)
-    texts += _idle(site, head["system_count"], float(first["replicas"]))
+    texts += _idle(x, head["system_count"], float(first["replicas"]))
     if str(LIMITS[int(first["limit"])]) == "own test":
         texts.append(said("warning.own_test", rate=f"{head['measured_output_tokens_per_s']:,.0f}"))
         return tuple(dict.fromkeys(texts))
     if anchor is not None:
         places = {"id": anchor["id"], "n": f"{anchor['concurrency']:,.0f}"}
         texts += [said(f"warning.no_{name}", **places) for name in anchor["unstated"]]
-        if anchor["layout"] not in ("", site.plan.name):
-            texts.append(said("warning.other_layout", id=anchor["id"], was=anchor["layout"], plan=site.plan.name))
+        plan = site.plan.name if x.stated is None else x.stated.layout
+        if anchor["layout"] not in ("", plan):
+            texts.append(said("warning.other_layout", id=anchor["id"], was=anchor["layout"], plan=plan))
     if context > LONG_CONTEXT_TOKENS:
         fit = float(first["max_concurrent_sequences"])
         measured = [
@@ -1300,9 +1518,9 @@ def _warnings(
     return tuple(dict.fromkeys(texts))
 
 
-def _idle(site: Site, systems: float, replicas: float) -> list[str]:
+def _idle(x: SizingInputs, systems: float, replicas: float) -> list[str]:
     """What of the machines given no replica uses: whole machines, else accelerators."""
-    per_machine, devices = site.accelerators_per_system, site.plan.devices
+    site, per_machine, devices = x.site, x.accelerators_per_system, x.devices
     left = math.floor(systems + 1e-9) * per_machine - round(replicas) * devices
     if left >= per_machine:
         need, idle = math.ceil(devices / per_machine), left // per_machine
@@ -1345,13 +1563,15 @@ def memory_breakdown(x: SizingInputs, sizing: Sizing | None = None) -> MemoryBre
     result = size(x) if sizing is None else sizing
     if math.isnan(float(result.concurrency)):  # an own load test does not say how many requests were in flight
         result = size(replace(x, measured_output_tokens_per_s=math.nan))
-    usable = site.chip.usable_bytes
+    then = x.stated
+    usable = site.chip.usable_bytes if then is None else then.usable_bytes
     overhead = usable * (1.0 - float(np.asarray(x.gpu_memory_utilization)))
-    weights = site.weights_bytes_per_device
-    local = float(result.concurrency) / site.decode_slots
+    weights = site.weights_bytes_per_device if then is None else then.device_weights_bytes
+    local = float(result.concurrency) / (site.decode_slots if then is None else then.decode_slots)
     context = float(np.asarray(x.input_tokens)) + float(np.asarray(x.output_tokens))
-    cache = site.cache_bytes_per_token_per_device * context * local
-    state = site.state_bytes_per_device * local
+    per_token = site.cache_bytes_per_token_per_device if then is None else then.device_cache_bytes_per_token
+    cache = per_token * context * local
+    state = (site.state_bytes_per_device if then is None else then.device_state_bytes) * local
     rest = usable - overhead - weights - cache - state
     return MemoryBreakdown(usable, weights, cache, state, overhead, max(rest, 0.0), max(-rest, 0.0))
 

@@ -25,10 +25,11 @@ import numpy.typing as npt
 from calculators.cashflow import NEVER_MONTHS
 from calculators.catalog import DATA, Catalog, CatalogError
 from calculators.evaluate import Inputs, Result, evaluate
+from calculators.pins import Distribution
 from calculators.records import Figure, Record
 from calculators.resolve import CATALOGUE_FIELDS, Resolved
 from calculators.scenario import SPECS
-from calculators.texts import Language, text
+from calculators.texts import Language, said, text
 from calculators.units import DAYS_PER_MONTH
 from calculators.verdict import Band
 
@@ -51,7 +52,6 @@ _PAYBACK_BINS: Final = 96
 """Two a month at the usual horizon of 48 months."""
 
 Typed = Literal["fixed", "scaled", "share of the rest", "widened", "realised"]
-Distribution = Literal["PERT", "lognormal"]
 
 
 class InputRule(Record):
@@ -349,6 +349,37 @@ def _span(rule: InputRule, value: float, figure: Figure, typed: bool) -> tuple[f
 def uncertain_inputs(resolved: Resolved, result: Result, catalog: Catalog) -> tuple[Uncertain, ...]:
     """The inputs with a width in this scenario, with their ranges, in the order of data/distributions.toml."""
     rules, own = load_rules()
+    today = {u.name: u for u in _uncertain_today(resolved, result, catalog, rules, own)}
+    names = [rule.name for rule in rules if rule.name in resolved.ranges or not resolved.all_ranges]
+    found = []
+    for name in dict.fromkeys((*names, *resolved.ranges)):
+        entry = _ranged(name, resolved) or today.get(name)
+        if entry is not None and entry.high > entry.low and _matters(name, resolved):
+            same = today.get(name)
+            drawn = (entry.distribution, entry.low, entry.high)
+            found.append(same if same is not None and drawn == (same.distribution, same.low, same.high) else entry)
+    return tuple(found)
+
+
+def _ranged(name: str, resolved: Resolved) -> Uncertain | None:
+    """An input with the range that the link carries, or None where it carries none for this value."""
+    pin = resolved.ranges.get(name)
+    value = float(np.asarray(getattr(resolved.inputs, name)))
+    if pin is None or (pin.distribution == "lognormal" and value <= 0):
+        return None
+    unit = value if name == "throughput_factor" else 1.0
+    low, high = min(pin.low * unit, value), max(pin.high * unit, value)
+    return Uncertain(name, pin.distribution, low, value, high, said("said_source.pinned"), "", "pinned")
+
+
+def _uncertain_today(
+    resolved: Resolved,
+    result: Result,
+    catalog: Catalog,
+    rules: Sequence[InputRule],
+    own: Mapping[str, Figure],
+) -> tuple[Uncertain, ...]:
+    """The inputs with a width by the rules and figures of data/."""
     found = []
     for rule in rules:
         if not _matters(rule.name, resolved):

@@ -359,20 +359,37 @@ def api_cost_of_served_usd_per_month(report: Report) -> tuple[float | None, floa
 
 def has_moved(then: Report, now: Report, tolerance: float = 1e-9) -> bool:
     """Whether today's data give another answer than the figures that a link carries."""
-    if (then.status, then.evidence, bool(then.result.sizing.fits)) != (
-        now.status,
-        now.evidence,
-        bool(now.result.sizing.fits),
-    ):
+    rests = [(report.ranges, report.inputs.weights) for report in (then, now)]
+    if then.inputs.sizing.stated is not None or rests[0] != rests[1]:
         return True
-    pairs = (
-        (then.days, now.days),
-        (then.alternative_days, now.alternative_days),
-        (_number(then.result.usd_per_month), _number(now.result.usd_per_month)),
-        (_number(then.result.usd_per_mtok), _number(now.result.usd_per_mtok)),
-        (_number(then.result.saving_usd_per_month), _number(now.result.saving_usd_per_month)),
-    )
     return any(
         (a is None) != (b is None) or (a is not None and b is not None and not math.isclose(a, b, rel_tol=tolerance))
-        for a, b in pairs
+        for a, b in zip(_answer(then), _answer(now), strict=True)
     )
+
+
+def _answer(report: Report) -> list[float | None]:
+    """What a report finds out, as numbers; None where it is not known."""
+    r, known = report.result, report.status is not None
+    told = [value if value is None else float(value) for value in vars(report.even).values()]
+    return [
+        ("never", "beyond_horizon", "pays_back", "immediate").index(report.status) if report.status else None,
+        float(r.sizing.evidence_code),
+        float(r.sizing.fits),
+        report.days,
+        report.alternative_days,
+        _number(r.flow.npv_usd, known),
+        _number(r.alternative_flow.npv_usd, report.alternative_status is not None),
+        *(
+            _number(value)
+            for value in (
+                r.baseline_usd_per_request,
+                r.alternative_usd_per_request,
+                r.ownership.capex_usd,
+                r.usd_per_month,
+                r.usd_per_mtok,
+                r.saving_usd_per_month,
+            )
+        ),
+        *told,
+    ]

@@ -15,6 +15,7 @@ from calculators.numbers import plain
 from calculators.report import Report, number, to_json, unit_of
 from calculators.resolve import Used
 from calculators.scenario import SPECS
+from calculators.texts import said
 
 COLUMNS: Final = ("section", "name", "value", "unit", "source", "as_of")
 SECTIONS: Final = ("scenario", "inputs", "results", "costs", "cash_flow", "warnings", "sources")
@@ -117,9 +118,12 @@ def _results(data: Mapping[str, Any], report: Report) -> Iterator[Row]:
     for name in ("link", "version", "data_release"):
         yield Row("results", name, data[name], "", CALCULATED)
     anchor = data["throughput"]["anchor"] or {}
+    linked = report.inputs.sizing.stated is not None
     for part in RESULTS:
         source, date = CALCULATED, ""
-        if part == "throughput":
+        if part in ("memory", "throughput") and linked:
+            source = said("said_source.pinned")
+        elif part == "throughput":
             source = anchor.get("source_url") or f"{CALCULATED}, evidence: {report.evidence}"
             date = str(anchor.get("date") or "")
         content = {k: v for k, v in data[part].items() if k != "lines"}

@@ -149,7 +149,7 @@ class _Words:
                     shown = self(label, title=self(f"field_title.{field}"))
                     return self("batch", title=shown) if batch else shown
         key = f"field_title.{name}"
-        return self(key) if key in catalogue() else otherwise
+        return self(key) if key in catalogue() else translated(otherwise, self.language)
 
 
 def _figure(value: float | str, unit: str) -> str:
@@ -451,7 +451,8 @@ def _assumptions_table(report: Report, w: _Words) -> str:
 
 def _sources_table(report: Report, w: _Words) -> str:
     def row(used: Used) -> list[str]:
-        told = f"{used.source} ({used.note})" if used.note else used.source
+        source = translated(used.source, w.language)
+        told = f"{source} ({used.note})" if used.note else source
         shown = _Cell(_figure(used.value, used.unit))
         return [w.title(used.name, used.title), shown, told, used.date, used.kind.replace("_", " ")]
 

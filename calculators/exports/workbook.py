@@ -26,6 +26,7 @@ from calculators.report import Report, line_formula, line_source, number, scalar
 from calculators.resolve import Used
 from calculators.scenario import AMOUNT_OF, SPECS
 from calculators.serverless import PriceNow, TierNow
+from calculators.texts import said
 from calculators.units import (
     HOURS_PER_MONTH,
     HOURS_PER_WEEK,
@@ -242,7 +243,7 @@ def _input_groups(report: Report, live: "_Live") -> list[tuple[str, list[_Cell]]
             f"Requests per second of one {per} at the operating point",
             live.rate_each if live.rate_each is not None else UNKNOWN,
             "requests/s",
-            "own load test" if report.evidence == "user" else str(anchor.get("source_url") or "sizing model"),
+            _serving_source(report),
             str(anchor.get("date") or ""),
             report.evidence,
             f"{evidence}; from the app's sizing, not live: it does not follow tokens, cache or latency limits.",
@@ -312,9 +313,18 @@ class _Live:
     flow: bool
 
 
+def _serving_source(report: Report) -> str:
+    """Where the throughput comes from."""
+    if report.evidence == "user":
+        return "own load test"
+    if report.inputs.sizing.stated is not None:
+        return said("said_source.pinned")
+    return str((report.result.sizing.anchor or {}).get("source_url") or "sizing model")
+
+
 def _live(report: Report) -> _Live:
     i, s = report.inputs, report.result.sizing
-    devices = int(i.sizing.site.plan.devices)
+    devices = int(i.sizing.devices)
     measured = _float(i.measured_output_tokens_per_s)
     user = math.isfinite(measured) and measured > 0
     by_replica = not user or devices > _float(i.accelerators_per_system)

@@ -18,6 +18,7 @@ from calculators.resolve import (
     check_ids,
     live_pins,
     pins_of,
+    pins_of_known,
     resolve,
 )
 from calculators.scenario import SPECS, Scenario
@@ -231,14 +232,84 @@ def test_pins_of_another_machine_or_offer_no_longer_apply() -> None:
     assert live_pins(pins, linked, linked) == pins
     other = live_pins(pins, linked, Scenario(system="hgx-b200-8"))
     assert "hardware_usd" not in other
-    assert "output_tokens_per_s" not in other
+    assert "sizing" not in other
     assert "baseline_input_usd_per_mtok" in other
     offer = live_pins(pins, linked, Scenario(baseline="anthropic/claude-opus-5"))
     assert not any(name == f"baseline_{price}" for name in offer for price in PRICE_FIELDS)
     assert "hardware_usd" in offer
     # money that rests on nothing that changed stays; the likely range of the payback rests on everything
-    figures = {name: value for name, value in pins.items() if not name.startswith("payback_")}
+    gone = {"payback_p10_days", "payback_p90_days", "range_utilization", "ranges"}
+    figures = {name: value for name, value in pins.items() if name not in gone}
     assert live_pins(pins, linked, Scenario(utilization=0.2)) == figures
+
+
+@pytest.mark.parametrize(
+    ("name", "lets_go", "keeps"),
+    [
+        ("sizing", {"model": "glm-5.2"}, {"system_count": 2}),
+        ("sizing", {"input_tokens": 4096}, {"measured_output_tokens_per_s": 900.0}),
+        ("sizing", {"max_tpot_ms": 30.0}, {"utilization": 0.4}),
+        ("hours", {"profile": "global"}, {"demand_tokens_per_month": 9e9}),
+        ("range_hardware_usd", {"system": "hgx-h200-8"}, {"staff_fte": 0.5}),
+        ("range_hardware_usd", {"hardware_usd": 1e5}, {"power_kw": 12.0}),
+        ("range_staff_fte", {"staff_fte": 0.5}, {"system": "hgx-h200-8"}),
+        ("range_throughput_factor", {"kv_dtype": "bf16"}, {"horizon_months": 36}),
+        ("ranges", {"acquisition": "rent"}, {"horizon_months": 36}),
+        ("ranges", {"staff_fte": 0.5}, {"title": "x"}),
+        ("alternative", {"alternative": "moonshotai/kimi-k3"}, {"baseline": "openai/gpt-5"}),
+        ("baseline_batch_price", {"baseline": "openai/gpt-5"}, {"system": "hgx-h200-8"}),
+    ],
+)
+def test_a_pin_is_let_go_where_what_it_rests_on_changes_and_only_there(
+    name: str, lets_go: dict[str, Any], keeps: dict[str, Any]
+) -> None:
+    base = {"demand": "tokens", "demand_tokens_per_month": 2e9, "profile": "office-hours", "batch_share": 0.3}
+    linked = Scenario(**base)
+    pins = dict(parse("?" + build_report(linked, CATALOG).link).pins)
+    assert name in pins
+    assert name not in live_pins(pins, linked, Scenario(**{**base, **lets_go}))
+    assert name in live_pins(pins, linked, Scenario(**{**base, **keeps}))
+
+
+def test_pins_of_what_data_no_longer_have_are_not_used_for_what_stands_there_instead() -> None:
+    linked = Scenario(system="sold-out-8", baseline="gone/offer")
+    pins: dict[str, float | str] = {"hardware_usd": 1.0, "baseline_output_usd_per_mtok": 2.0, "pue": 1.2}
+    shown, unknown = check_ids(linked, CATALOG)
+    assert (shown.system, shown.baseline) == (Scenario().system, Scenario().baseline)
+    assert pins_of_known(pins, linked, unknown) == {"pue": 1.2}
+    # an alias is the same offer under another name
+    alias = next(a for o in CATALOG.offers.values() for a in o.aliases if a != o.id)
+    renamed = Scenario(baseline=alias)
+    assert pins_of_known(pins, renamed, check_ids(renamed, CATALOG)[1]) == pins
+
+
+def test_prices_of_an_alternative_that_is_gone_are_no_other_offers_prices() -> None:
+    pins: dict[str, float | str] = {"alternative": "gone/offer", "alternative_output_usd_per_mtok": 0.01}
+    today, then = resolved(), resolved(pins)
+    assert then.alternative == today.alternative
+    assert then.inputs.alternative == today.inputs.alternative
+
+
+def test_a_link_can_say_that_there_was_no_price_and_no_alternative() -> None:
+    then = resolved({"baseline_price": "none", "alternative": "none"})
+    assert then.inputs.baseline is None
+    assert then.alternative is None
+    assert {"baseline_price": "none", "alternative": "none"}.items() <= pins_of(then).items()
+    typed = resolved({"baseline_price": "none"}, input_usd_per_mtok=1.0, output_usd_per_mtok=2.0).inputs.baseline
+    assert typed is not None
+    assert (typed.input_usd_per_mtok, typed.output_usd_per_mtok) == (1.0, 2.0)
+
+
+def test_a_figure_of_the_link_says_so_only_where_it_is_not_todays() -> None:
+    pins = pins_of(resolved())
+    assert {u.origin for u in resolved(pins).used} == {u.origin for u in resolved().used}
+    dearer = resolved({**pins, "baseline_output_usd_per_mtok": 20.0})
+    line, same = dearer.find("baseline_output_usd_per_mtok"), dearer.find("baseline_input_usd_per_mtok")
+    assert line is not None
+    assert (line.value, line.origin) == (20.0, "link")
+    assert line.source == f"{dearer.baseline.id}: data/ of the day on which the link was made"
+    assert same is not None
+    assert same.origin == "catalogue"
 
 
 def test_an_amount_that_the_demand_does_not_use_is_told() -> None:
