@@ -18,7 +18,7 @@ from calculators import link, views
 from calculators.catalog import Catalog
 from calculators.numbers import money, tokens
 from calculators.report import Report, build_report
-from calculators.resolve import UnresolvedError, check_ids, live_pins
+from calculators.resolve import UnresolvedError, check_ids, live_pins, pins_of_known
 from calculators.scenario import AMOUNT_OF, GROUPS, SPECS, Problem, Scenario
 from calculators.texts import LANGUAGES, Language, catalogue, said, text, translated
 
@@ -89,7 +89,7 @@ def _open_link(catalog: Catalog) -> Scenario:
     untyped = [p for p in parsed.problems if not _tells_itself(p)]
     st.session_state[_LINK] = scenario
     st.session_state[_TOLD] = (*untyped, *unknown, *twice)
-    st.session_state[_PINS] = dict(parsed.pins)
+    st.session_state[_PINS] = pins_of_known(dict(parsed.pins), parsed.scenario, unknown)
     st.session_state[_RELEASE] = parsed.release or ""
     st.session_state[_GUIDE] = not any(name in SPECS for name in names)
     _preset_what_widgets_cannot_read(scenario, dict(pairs))

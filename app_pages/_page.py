@@ -32,15 +32,10 @@ def begin(title: str = "") -> tuple[inputs.State, Report]:
             if state.dismissable:
                 inputs.button(t("page.dismiss"), inputs.dismiss_problems, "_dismiss_problems", type="tertiary")
     if state.moved is not None:
-        then, now = state.moved.then, state.moved.now
-        st.info(
-            t(
-                "page.moved",
-                date=state.moved.release or fmt.unknown(state.language),
-                then=fmt.payback(then.status, then.days, state.language),
-                now=fmt.payback(now.status, now.days, state.language),
-            )
-        )
+        date = state.moved.release or fmt.unknown(state.language)
+        reports = (state.moved.then, state.moved.now)
+        then, now = (fmt.payback(r.status, r.days, state.language) for r in reports)
+        st.info(t("page.moved" if then != now else "page.moved_elsewhere", date=date, then=then, now=now))
         inputs.button(t("page.use_today"), inputs.use_todays_data, "_use_today")
     if state.report is None:
         st.warning(fmt.escape(state.stopped))

@@ -53,6 +53,8 @@ def answer() -> None:
         )
     if anchor is not None:
         words.append(t("cap.anchor", link=anchor_link(anchor), date=fmt.escape(anchor["date"])))
+    if report.inputs.sizing.stated is not None:
+        words.append(t("cap.linked"))
     if words:
         st.markdown(" ".join(words))
     cards = (

@@ -16,7 +16,7 @@ from calculators.conditions import Condition, Conditions, Frontier, conditions, 
 from calculators.numbers import money, share, three_digits
 from calculators.report import to_json
 from calculators.resolve import live_pins
-from calculators.texts import months_text
+from calculators.texts import months_text, translated
 from calculators.uncertainty import Array, Bar, Uncertainty
 from calculators.units import DAYS_PER_MONTH
 
@@ -253,7 +253,7 @@ def tornado_columns(bars: Sequence[Bar]) -> dict[str, list[str]]:
         t("risk.col_npv_low"): [f"{b.npv_usd_at_low:,.0f}" for b in bars],
         t("risk.col_npv_high"): [f"{b.npv_usd_at_high:,.0f}" for b in bars],
         t("risk.col_distribution"): [b.input.distribution for b in bars],
-        t("col.source"): [b.input.source for b in bars],
+        t("col.source"): [translated(b.input.source, language) for b in bars],
         t("col.date"): [b.input.date for b in bars],
         t("col.kind"): [b.input.kind for b in bars],
     }

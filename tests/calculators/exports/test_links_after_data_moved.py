@@ -17,7 +17,7 @@ import pytest
 from calculators import calibration, sizing, uncertainty
 from calculators.catalog import DATA, Catalog, load_catalog
 from calculators.exports import cash_flow_csv_bytes, csv_bytes
-from calculators.link import parse
+from calculators.link import encode, parse
 from calculators.measurements import read_csv
 from calculators.report import Report, build_report
 from calculators.scenario import Scenario
@@ -320,3 +320,45 @@ def test_a_link_shows_the_same_figures(moved: Callable[[str], Moved], made: Call
     assert changed or move in MOVES_NOTHING, (
         "without the link's figures the answer would be the same: nothing is tested"
     )
+
+
+@pytest.mark.parametrize(
+    "move", ["offers", "memory", "larger models", "longer context", "constants", "ranges", "hours"]
+)
+def test_a_link_of_other_data_shows_its_answer_today(moved: Callable[[str], Moved], move: str) -> None:
+    """The other way round: what did not fit, was too long, had no price or no range then is so still."""
+    names = (
+        "default",
+        "office hours",
+        "long context",
+        "no batch tier",
+        "does not fit",
+        "needs two",
+        "too long",
+        "bound",
+    )
+    kinds = set()
+    for name in names:
+        with moved(move).read():
+            # offers.csv is append only: an alternative of then that is unknown today cannot be
+            scenario = Scenario(**{"alternative": "sail/moonshotai/kimi-k3", **SCENARIOS[name]})
+            before = Made(build_report(scenario, moved(move).catalog))
+            kinds.add((before.report.status, str(before.report.result.sizing.limited_by)))
+            assert before.figures
+        moved_figures = before.different(before.opened(load_catalog()))
+        assert moved_figures == [], name
+    assert len(kinds) > 1, "paybacks and what has none"
+
+
+def test_a_link_from_before_the_sizing_was_in_it_keeps_its_money_and_throughput(moved: Callable[[str], Moved]) -> None:
+    before = build_report(Scenario(system_count="auto", demand="tokens", demand_tokens_per_month=60e9), load_catalog())
+    numbers = {name: value for name, value in parse("?" + before.link).pins if isinstance(value, float)}
+    old = {**numbers, "output_tokens_per_s": float(before.result.sizing.output_tokens_per_s)}
+    read = parse(encode(before.scenario, "2026-06-01", {**old, "alternative": "sail/moonshotai/kimi-k3"}))
+    assert read.problems == ()
+    for move in ("machines", "constants", "running costs"):
+        with moved(move).read():
+            after = build_report(read.scenario, moved(move).catalog, dict(read.pins))
+            assert after.days == pytest.approx(before.days, rel=1e-9)
+            assert after.band == before.band
+            assert parse(after.link).problems == ()
