@@ -18,6 +18,7 @@ import pytest
 from calculators.cashflow import irr_per_year, schedule
 from calculators.evaluate import Inputs, evaluate
 from calculators.exports import workbook_bytes
+from calculators.exports.workbook import _live
 from calculators.report import Report, scalar_terms, to_json
 from calculators.units import DAYS_PER_MONTH
 
@@ -321,3 +322,16 @@ def test_is_a_plain_workbook(make: Make) -> None:
 
 def test_same_report_same_bytes(reports: dict[str, Report], made: dict[str, bytes]) -> None:
     assert workbook_bytes(reports["as made"]) == made["as made"]
+
+
+@pytest.mark.parametrize(
+    ("demand", "volume"), [({}, True), ({"demand": "spend", "demand_usd_per_month": 5e4}, False)], ids=["fill", "spend"]
+)
+def test_without_a_price_a_spend_is_no_volume(make: Make, demand: dict[str, Any], volume: bool) -> None:
+    """Full machines serve what they serve; how much a sum of money asks for needs a price. No cash flow either way."""
+    report = make(**demand)
+    unpriced = replace(report, resolved=replace(report.resolved, inputs=replace(report.inputs, baseline=None)))
+    live = _live(unpriced)
+    assert (live.volume, live.priced, live.flow) == (volume, False, False)
+    known = _live(report)
+    assert (known.volume, known.priced, known.flow) == (True, True, True)
