@@ -595,3 +595,17 @@ def test_a_catalogue_is_parsed_once_and_another_one_anew():
     first = only(validate_rows([row("k3-009")], CATALOG))
     again = only(validate_rows([row("k3-009")], load_catalog()))
     assert first == again
+
+
+def test_dates_are_compared_across_the_turn_of_a_year():
+    old, new = measured("old", 1.1, date="2025-12-20"), measured("new", 1.5, date="2026-03-01")
+    assert told(replace(TARGET, date="2026-01-05"), old, new)[0] == pytest.approx(own_ratio(old))
+    assert told(replace(TARGET, date="2026-02-20"), old, new)[0] == pytest.approx(own_ratio(new))
+
+
+def test_an_unstated_load_follows_from_rate_and_speed():
+    """Little's law: 1,240 x 1.3 tokens/s of users who wait 40.19 ms a token, and the wait for the first one."""
+    open_ = measured(concurrency=math.nan, spec="mtp", accepted=2.5, ttft_s=math.nan)
+    ((ref,),) = refs_of(open_).values()
+    assert math.exp(ref.log_concurrency) == pytest.approx(open_.output_tokens_per_s * open_.tpot_s, rel=0.5)
+    assert math.exp(ref.log_concurrency) >= open_.output_tokens_per_s * open_.tpot_s
