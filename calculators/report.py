@@ -259,7 +259,7 @@ def number(value: Any) -> float | int | None:
     """A JSON number: None for NaN, infinity and None; whole numbers without a fraction."""
     if value is None:
         return None
-    x = float(np.asarray(value).reshape(()))
+    x = value if type(value) is float else float(np.asarray(value).reshape(()))
     if not math.isfinite(x):
         return None
     return int(x) if x == int(x) and abs(x) < 2**53 else x
@@ -267,11 +267,16 @@ def number(value: Any) -> float | int | None:
 
 def jsonable(value: Any) -> Any:
     """Plain JSON values all the way down: numbers finite or None, mappings as dict, dates as ISO text."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is float:
+        return number(value)
     if isinstance(value, Mapping):
         return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [jsonable(v) for v in value]
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str | bool | int):
         return value
     if isinstance(value, np.ndarray) and value.ndim > 0:
         return [jsonable(v) for v in value.tolist()]

@@ -444,8 +444,9 @@ def outcomes(inputs: Inputs, result: Result, draws: Mapping[str, Array], count: 
         days, npv = float(result.flow.payback_days), float(result.flow.npv_usd)
         return np.full(count, days), np.full(count, npv)
     days_of, npv_of = np.empty(count), np.empty(count)
-    for start in range(0, count, _CHUNK):
-        part = slice(start, min(start + _CHUNK, count))
+    step = math.ceil(count / max(round(count / _CHUNK), 1))
+    for start in range(0, count, step):
+        part = slice(start, min(start + step, count))
         moved: dict[str, Any] = {name: values[part] for name, values in draws.items()}
         flow = evaluate(replace(inputs, **moved), sizing=result.sizing).flow
         days_of[part] = flow.payback_days
@@ -474,20 +475,22 @@ def cash_band(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain], co
 
 
 def tornado(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain]) -> tuple[Bar, ...]:
-    """Each input at its low and its high with the rest typical, largest swing first.
-
-    One evaluation of 2 x len(uncertain) cases: case 2k has input k at its low, case 2k + 1 at its high.
-    """
-    if not uncertain:
-        return ()
+    """Each input at its low and its high with the rest typical, largest swing first."""
     cases = 2 * len(uncertain)
-    moved: dict[str, Any] = {}
+    return _bars(uncertain, *outcomes(inputs, result, _ends(inputs, uncertain), cases)) if uncertain else ()
+
+
+def _ends(inputs: Inputs, uncertain: Sequence[Uncertain]) -> dict[str, Array]:
+    """Cases of the tornado: in case 2k input k is at its low, in case 2k + 1 at its high, all others are typical."""
+    moved: dict[str, Array] = {}
     for k, u in enumerate(uncertain):
-        column = np.full(cases, float(np.asarray(getattr(inputs, u.name))))
+        column = np.full(2 * len(uncertain), float(np.asarray(getattr(inputs, u.name))))
         column[2 * k], column[2 * k + 1] = u.low, u.high
         moved[u.name] = column
-    flow = evaluate(replace(inputs, **moved), sizing=result.sizing).flow
-    days, npv = np.broadcast_to(flow.payback_days, (cases,)), np.broadcast_to(flow.npv_usd, (cases,))
+    return moved
+
+
+def _bars(uncertain: Sequence[Uncertain], days: Array, npv: Array) -> tuple[Bar, ...]:
     bars = [
         Bar(u, float(days[2 * k]), float(days[2 * k + 1]), float(npv[2 * k]), float(npv[2 * k + 1]))
         for k, u in enumerate(uncertain)
@@ -514,7 +517,12 @@ def summarise(resolved: Resolved, result: Result, catalog: Catalog, count: int =
     if not known:
         return None
     uncertain = uncertain_inputs(resolved, result, catalog)
-    days, npv = outcomes(resolved.inputs, result, draw(uncertain, count), count)
+    # draws and the tornado's cases in one evaluation
+    drawn, ends = draw(uncertain, count), _ends(resolved.inputs, uncertain)
+    moved = {name: np.concatenate((values, ends[name])) for name, values in drawn.items()}
+    days, npv = outcomes(resolved.inputs, result, moved, count + 2 * len(uncertain))
+    bars = _bars(uncertain, days[count:], npv[count:])
+    days, npv = days[:count], npv[:count]
     horizon = float(np.asarray(resolved.inputs.horizon_months))
     months = days / DAYS_PER_MONTH
     within = int(np.count_nonzero(months <= horizon * (1 + 1e-12)))
@@ -533,6 +541,6 @@ def summarise(resolved: Resolved, result: Result, catalog: Catalog, count: int =
         npv_histogram=_histogram(npv, np.linspace(low, high, _BINS + 1), count),
         probability_npv_above_zero=int(np.count_nonzero(npv > 0)) / count,
         inputs=uncertain,
-        tornado=tornado(resolved.inputs, result, uncertain),
+        tornado=bars,
         draws=count,
     )
