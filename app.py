@@ -5,7 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from app_pages import _inputs as inputs
-from app_pages._session import look_up_one, share_options
+from app_pages._charts import STYLE
+from app_pages._session import keep_what_is_loaded, look_up_one, share_options
 from app_pages._sockets import send_at_once
 from calculators.calibration import load_calibration
 from calculators.catalog import load_catalog
@@ -48,6 +49,7 @@ except ValueError as error:
     st.error(f"The app cannot start: {error}")
     st.stop()
 
+st.html(STYLE)
 state = inputs.draw(catalog)
 page = st.navigation(
     [
@@ -64,3 +66,4 @@ page = st.navigation(
     position="top",
 )
 page.run()
+st.cache_resource(show_spinner=False)(keep_what_is_loaded)()

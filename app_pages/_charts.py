@@ -3,17 +3,16 @@
 Colours have one meaning everywhere (after Okabe and Ito, told apart by colour-blind readers, by dash as well): own
 machines blue, today's API vermilion, serverless alternative green, uncertainty a tint of blue, break-even and other
 marks ink. All stand out on the light and on the dark background. Titles are written above the chart by the page, where
-they wrap; fonts and grid come from the theme.
+they wrap. The look is set here, not by Streamlit's theme for charts, which doubles the time that the browser needs for
+each of them; words without a colour of their own take the page's (STYLE).
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from plotly.basedatatypes import BaseFigure
-from plotly.io import templates
 
 OWN = "#2C7FB8"
 API = "#CB5513"
@@ -39,6 +38,10 @@ SYMBOL = {
 }
 """Shape of each evidence level, the same on every chart."""
 
+WORDS = "#6A7580"
+"""Colour of words that have none of their own; the browser puts the page's text colour in its place (STYLE)."""
+STYLE = """<style>.stPlotlyChart text[style*="rgb(106, 117, 128)"] {fill: currentColor !important}</style>"""
+GRID = "rgba(119,131,143,0.22)"
 CONFIG: dict[str, Any] = {"displaylogo": False, "plotlyServerURL": "", "displayModeBar": False}
 HEIGHT = 300
 
@@ -90,13 +93,8 @@ class Ready(BaseFigure):  # type: ignore[misc]  # plotly has no types
         self._chart = chart
 
     def to_dict(self) -> dict[str, Any]:
-        """Traces and layout, with the template that Streamlit fills with the theme's colours in the browser."""
-        return {"data": self._chart.data, "layout": {"template": _template(), **self._chart.layout}}
-
-
-@cache
-def _template() -> dict[str, Any]:
-    return cast(dict[str, Any], templates[templates.default].to_plotly_json())
+        """Traces and layout."""
+        return {"data": self._chart.data, "layout": self._chart.layout}
 
 
 def _plain(value: Any) -> Any:
@@ -124,20 +122,23 @@ def _merge(into: dict[str, Any], changes: Mapping[str, Any]) -> None:
 
 def figure(x_title: str, y_title: str, *, height: int = HEIGHT, zero: bool = True) -> Chart:
     """An empty chart with titled axes, thin grid and no legend: lines are labelled directly."""
+    axis = {"gridcolor": GRID, "zerolinecolor": INK, "zerolinewidth": 1}
     return Chart(
         {
             "height": height,
             "showlegend": False,
-            "margin": {"l": 8, "r": 12, "t": 10, "b": 8},
+            "margin": {"l": 72, "r": 12, "t": 10, "b": 46},
+            "font": {"family": '"Source Sans", sans-serif', "size": 13, "color": WORDS},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
             "hovermode": "x unified",
-            "xaxis": {"title": {"text": x_title}, "automargin": True, "zeroline": False},
+            "hoverlabel": {"bgcolor": "#1C252F", "bordercolor": INK, "font": {"color": "#FFFFFF", "size": 13}},
+            "xaxis": {"title": {"text": x_title, "font": {"size": 13}}, **axis, "showgrid": False, "zeroline": False},
             "yaxis": {
-                "title": {"text": y_title},
-                "automargin": True,
+                "title": {"text": y_title, "font": {"size": 13}},
                 "rangemode": "tozero" if zero else "normal",
                 "zeroline": True,
-                "zerolinecolor": INK,
-                "zerolinewidth": 1,
+                **axis,
             },
         }
     )
@@ -157,24 +158,34 @@ def line(
     dash: str | None = None,
 ) -> None:
     """Add a line with its name written at point ``at`` (None: no name)."""
-    words = [""] * len(x)
-    if at is not None and words:
-        words[at] = label
     fig.add_trace(
         {
             "type": "scatter",
             "x": x,
             "y": y,
-            "mode": "lines" if at is None else "lines+text",
-            "text": words,
-            "textposition": position,
-            "textfont": {"color": colour, "size": 13},
+            "mode": "lines",
             "name": label,
             "line": {"color": colour, "width": width, "dash": dash or DASH.get(colour, "solid")},
             "hovertemplate": f"{hover}<extra>{label}</extra>",
             "cliponaxis": False,
         }
     )
+    if at is not None and len(x):
+        # a trace of one point: with a text for each point of the line the browser makes as many empty words
+        fig.add_trace(
+            {
+                "type": "scatter",
+                "x": [x[at]],
+                "y": [y[at]],
+                "mode": "text",
+                "text": [label],
+                "textposition": position,
+                "textfont": {"color": colour, "size": 13},
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "cliponaxis": False,
+            }
+        )
 
 
 def fan(
@@ -405,6 +416,13 @@ def bars(
         }
     )
     fig.update_layout(barmode="stack", hovermode="closest", uniformtext={"minsize": 11, "mode": "hide"})
+    _names_beside(fig)
+
+
+def _names_beside(fig: Chart) -> None:
+    """Room for the names of bars, as wide as they are; elsewhere the margins are fixed, as a second look costs time."""
+    fig.update_layout(margin={"l": 8})
+    fig.update_yaxes(automargin=True)
 
 
 def ranked(
@@ -426,4 +444,5 @@ def ranked(
         }
     )
     fig.update_layout(hovermode="closest", margin={"r": 90})
+    _names_beside(fig)
     fig.update_yaxes(autorange="reversed", showgrid=False, zeroline=False)

@@ -1,7 +1,9 @@
 """Scenario fields as widgets bound to the address bar: the only module that touches session state.
 
 One direction: the browser fills the widgets from the link, the widgets' texts become a Scenario, the Scenario a Report.
-Nothing is written back but by the browser. Every field is drawn on every page, so the address bar is always complete.
+Nothing is written back but by the browser. On every page the inputs that matter first are drawn, the fields of groups
+that stand open, and every field that differs from its default, so the address bar is always complete; a field at its
+default has nothing to say there, and sixty inputs would be most of the time that an answer takes.
 """
 
 import datetime as dt
@@ -37,7 +39,9 @@ GUIDE_EXAMPLES = {"spend": "95k", "hardware": "600k"}
 
 _STATE, _LINK, _PINS, _RELEASE, _GUIDE, _TOLD = "_state", "_link", "_pins", "_release", "_guide", "_told"
 _IDENTITY: dict[str, Any] = {"bind": "query-params"}
+_TABLES, _TABLES_SWITCH = "_tables", "_tables_switch"
 _NOTHING = object()
+_AMOUNTS = frozenset(AMOUNT_OF.values())
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,6 @@ class State:
     stopped: str = ""
     moved: "Moved | None" = None
     first_visit: bool = False
-    extras: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,8 @@ def _preset_what_widgets_cannot_read(scenario: Scenario, raw: Mapping[str, str])
 def _assign(values: Mapping[str, Any]) -> None:
     """Give widgets a value, with one entry in the browser's history for all."""
     ordered = [name for name in (*_order(), *values) if name in values]
-    new = {name: values[name] for name in ordered if st.session_state.get(name) != values[name]}
-    _address.expect({n: None if v == _shown_default(n) else str(v) for n, v in new.items()})
+    new = {n: values[n] for n in ordered if st.session_state.get(n, _shown_default(n)) != values[n]}
+    _address.announce({n: None if v == _shown_default(n) else str(v) for n, v in new.items()})
     for name, value in new.items():
         st.session_state[name] = value
 
@@ -206,6 +209,18 @@ def _shown_default(name: str) -> Any:
     return fmt.field_text(name, default) if _is_text(name) else default
 
 
+def _is_default(name: str, value: Any) -> bool:
+    """Whether a widget's value, or the address's text, says what the default says."""
+    if value == _shown_default(name) or str(value) == str(_shown_default(name) or ""):
+        return True
+    if not _is_text(name):
+        return False
+    try:
+        return bool(link.read_value(name, str(value)) == SPECS[name].default)
+    except ValueError:
+        return False
+
+
 def field_title(name: str, language: Language) -> str:
     """Title of a field in the language."""
     return SPECS[name].title if language == "en" else text(f"field_title.{name}", language)
@@ -263,6 +278,8 @@ class _Drawer:
     catalog: Catalog
     language: Language
     linked: Scenario
+    first_run: bool
+    address: frozenset[str]
     standings: Mapping[str, views.Standing] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -271,21 +288,25 @@ class _Drawer:
         return text(key, self.language, **places)
 
     def value(self, name: str) -> Any:
-        """What the widget holds or, before it was ever drawn, what the link says."""
+        """What the widget holds or, where it is not drawn yet, what the link says.
+
+        A field that was drawn once and is not now stands at its default: that is why it is not drawn. The amounts are
+        kept whether they are drawn or not.
+        """
         held = st.session_state.get(name, _NOTHING)
         if held is not _NOTHING:
             return held
+        if not self.first_run and name not in _AMOUNTS:
+            return _shown_default(name)
         linked = getattr(self.linked, name)
         return fmt.field_text(name, linked) if _is_text(name) else linked
 
+    def stands_at_default(self, name: str) -> bool:
+        """Whether a field may stay undrawn: neither the address nor the session has anything else."""
+        return name not in self.address and not self.is_changed(name)
+
     def is_changed(self, name: str) -> bool:
-        value = self.value(name)
-        if value == _shown_default(name) or not _is_text(name):
-            return bool(value != _shown_default(name))
-        try:
-            return link.read_value(name, str(value)) != SPECS[name].default
-        except ValueError:
-            return True
+        return not _is_default(name, self.value(name))
 
     def label(self, name: str) -> str:
         return _label(name, self.language, name in self.changed)
@@ -389,6 +410,7 @@ class _Drawer:
         )
 
 
+@lru_cache(maxsize=8)
 def _options(catalog: Catalog, name: str) -> tuple[str, ...]:
     if name == "model":
         return tuple(catalog.models)
@@ -449,44 +471,61 @@ def _first(drawer: _Drawer, catalog: Catalog) -> None:
         if question == "pay":
             _amount(drawer)
         if question == "run":
-            with st.popover(t("field.presets"), width="stretch", icon=":material/tune:"):
-                st.caption(t("field.presets_help"))
-                for preset_id, preset in catalog.presets.items():
-                    st.button(
-                        t(f"preset.{preset_id}".replace("-", "_")),
-                        key=f"_preset_{preset_id}",
-                        help=fmt.escape(f"{t(f'preset_help.{preset_id}'.replace('-', '_'))} {preset.source}"),
-                        on_click=_apply_preset,
-                        args=(catalog, preset_id),
-                        width="stretch",
-                    )
+            label = t("field.presets")
+            with st.popover(label, width="stretch", icon=":material/tune:", key="_presets", on_change="rerun") as box:
+                if box.open:
+                    _presets(drawer, catalog)
+
+
+def _presets(drawer: _Drawer, catalog: Catalog) -> None:
+    t = drawer.t
+    st.caption(t("field.presets_help"))
+    for preset_id, preset in catalog.presets.items():
+        st.button(
+            t(f"preset.{preset_id}".replace("-", "_")),
+            key=f"_preset_{preset_id}",
+            help=fmt.escape(f"{t(f'preset_help.{preset_id}'.replace('-', '_'))} {preset.source}"),
+            on_click=_apply_preset,
+            args=(catalog, preset_id),
+            width="stretch",
+        )
 
 
 def _more(drawer: _Drawer) -> None:
-    """All other fields in closed groups, each with its way back."""
-    drawn = set(drawer.texts)
-    for group in list(GROUPS)[1:]:
+    """All other fields by group, each with its way back: those of the groups asked for, and whatever differs.
+
+    The groups are one widget, not a box each, which would take the browser longer to draw than all inputs above.
+    """
+    t, drawn = drawer.t, set(drawer.texts)
+    groups = list(GROUPS)[1:]
+    asked = st.pills(
+        t("field.more"), groups, selection_mode="multi", format_func=lambda group: t(f"group.{group}"), key="_groups"
+    )
+    for group in groups:
         names = [n for n, spec in SPECS.items() if spec.group == group and n not in drawn and spec.widget != "hidden"]
         if group == "demand":
             names += ["profile_weights"] if drawer.value("profile_weights") else []
         if group == "finance":
             names += ["title"]
-        with st.expander(drawer.t(f"group.{group}"), key=f"_group_{group}"):
-            for name in names:
-                drawer.draw(name)
-            here = [n for n in names if n in drawer.changed]
-            if here:
-                _reset_button(drawer.t("field.reset_group"), here, f"_reset_{group}")
+        shown = [n for n in names if group in asked or not drawer.stands_at_default(n)]
+        drawer.texts |= {n: str(_shown_default(n) or "") for n in names if n not in shown}
+        if shown:
+            st.markdown(f"**{t(f'group.{group}')}**")
+        for name in shown:
+            drawer.draw(name)
+        here = [n for n in shown if n in drawer.changed]
+        if here:
+            _reset_button(t("field.reset_group"), here, f"_reset_{group}")
 
 
-def _sidebar(catalog: Catalog, linked: Scenario) -> _Drawer:
+def _sidebar(catalog: Catalog, linked: Scenario, address: frozenset[str], *, first_run: bool) -> _Drawer:
     with st.sidebar:
         language = _language()
-        drawer = _Drawer(catalog, language, linked)
+        drawer = _Drawer(catalog, language, linked, first_run, address)
         drawer.standings = views.standings(catalog, drawer.value("system"), drawer.value("baseline"))
         _first(drawer, catalog)
-        st.markdown(f"**{drawer.t('field.more')}**")
-        _more(drawer)
+        with st.container(key="more"):
+            _more(drawer)
         if drawer.changed:
             names = ", ".join(field_title(n, language) for n in SPECS if n in drawer.changed)
             st.caption(drawer.t("field.changed_list", names=fmt.escape(names)))
@@ -504,11 +543,20 @@ def _answer(catalog: Catalog, scenario: Scenario, pins: tuple[tuple[str, float |
     return build_report(scenario, catalog, dict(pins), today)
 
 
+def _address_without_defaults() -> frozenset[str]:
+    """Names in the address; a complete link spells out defaults, which no widget has to say again."""
+    address = st.query_params.to_dict()
+    spelled = {name for name, value in address.items() if name in SPECS and _is_default(name, value)}
+    _address.leave_out(spelled)
+    return frozenset(address) - spelled
+
+
 def draw(catalog: Catalog) -> State:
     """Draw all inputs, answer the scenario and keep the state for the page."""
-    _address.leave_out(n for n in SPECS if st.query_params.get(n) == str(_shown_default(n) or ""))
+    address = _address_without_defaults()
+    first_run = _LINK not in st.session_state
     linked = _open_link(catalog)
-    drawer = _sidebar(catalog, linked)
+    drawer = _sidebar(catalog, linked, address, first_run=first_run)
     scenario, field_problems = link.read_values(drawer.texts.items())
     scenario, id_problems = check_ids(scenario, catalog)
     problems = tuple(dict.fromkeys((*st.session_state[_TOLD], *field_problems, *id_problems)))
@@ -541,6 +589,21 @@ def draw(catalog: Catalog) -> State:
 def button(label: str, callback: Callable[..., None], key: str, *args: Any, **options: Any) -> None:
     """A button whose callback changes the inputs."""
     st.button(label, key=key, on_click=callback, args=args, **options)
+
+
+def ask_for_tables(label: str) -> None:
+    """The switch for the tables beside the charts; it stays as it is on the next page."""
+    st.session_state.setdefault(_TABLES_SWITCH, tables_asked())
+    st.toggle(label, key=_TABLES_SWITCH, on_change=_keep_tables)
+
+
+def _keep_tables() -> None:
+    st.session_state[_TABLES] = st.session_state[_TABLES_SWITCH]
+
+
+def tables_asked() -> bool:
+    """Whether the charts' numbers are shown as tables."""
+    return bool(st.session_state.get(_TABLES, False))
 
 
 def remembered(name: str, asked: object, make: Callable[[], Any]) -> Any:

@@ -76,17 +76,24 @@ def chart(
     columns: Mapping[str, Sequence[Any]] | Callable[[], Mapping[str, Sequence[Any]]],
     note: str = "",
 ) -> None:
-    """A chart under its finding, with a text alternative and, in a closed expander, the same numbers as a table.
+    """A chart under its finding, with a text alternative and, where `tables` is on, the same numbers as a table.
 
-    Long columns come as a function, called where a person opens the table.
+    Long columns come as a function, called where a person asks for the tables.
     """
     finding(title, note)
-    st.plotly_chart(fig.figure(), key=key, config=charts.CONFIG, alt=alt)
-    with st.expander(t("page.table"), key=f"{key}_table", on_change="rerun") as twin:
-        pass
-    if twin.open:
-        with twin:
-            table(columns() if callable(columns) else columns, f"{key}_rows", alt)
+    plot(fig, key, alt)
+    if inputs.tables_asked():
+        table(columns() if callable(columns) else columns, f"{key}_rows", alt)
+
+
+def plot(fig: charts.Chart, key: str, alt: str) -> None:
+    """The chart alone, in its own look."""
+    st.plotly_chart(fig.figure(), key=key, config=charts.CONFIG, alt=alt, theme=None)
+
+
+def tables() -> None:
+    """The switch for the tables beside the charts below it; one for all, as a box each costs as much as the charts."""
+    inputs.ask_for_tables(t("page.tables"))
 
 
 def table(columns: Mapping[str, Sequence[Any]], key: str, alt: str, **options: Any) -> None:

@@ -200,6 +200,7 @@ def by_utilization() -> None:
 
 
 answer()
+page.tables()
 with st.grid(2, min_column_width=400) as grid:
     with grid.cell():
         memory()

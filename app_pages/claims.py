@@ -155,6 +155,7 @@ chosen = st.segmented_control(
     format_func=labels.__getitem__,
     key="_claims_show",
 )
+page.tables()
 for claim in claims:
     if chosen and claim.rating not in chosen:
         continue

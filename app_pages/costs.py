@@ -188,6 +188,7 @@ def schedule() -> None:
 
 answer()
 figures()
+page.tables()
 with st.grid(2, min_column_width=400) as grid:
     with grid.cell():
         ways()

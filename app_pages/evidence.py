@@ -158,6 +158,7 @@ def validation(rows: Sequence[Prediction]) -> None:
             )
         )
     )
+    page.tables()
     left, right = st.columns(2)
     with left:
         page.chart(

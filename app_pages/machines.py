@@ -59,9 +59,7 @@ def chart() -> None:
     st.title(fmt.escape(title), anchor=False)
     st.caption(f"{t('machines.shapes')} {legend}. {left_out}" if shown else left_out)
     if shown:
-        st.plotly_chart(
-            fig.figure(), key="machines", config=charts.CONFIG, alt=t("machines.alt", title=title, n=len(shown))
-        )
+        page.plot(fig, "machines", t("machines.alt", title=title, n=len(shown)))
 
 
 def rows() -> None:

@@ -147,17 +147,12 @@ def drawn(
     **more: Any,
 ) -> charts.Chart:
     """A chart made in one piece."""
-    axis = {"automargin": True, "zeroline": False}
-    layout = {
-        "height": height,
-        "showlegend": False,
-        "margin": {"l": 8, "r": 12, "t": 22, "b": 8},
-        "hovermode": "closest",
-        "xaxis": {**axis, **x_axis},
-        "yaxis": {**axis, **y_axis},
-        **more,
-    }
-    return charts.Chart(layout, data)
+    fig = charts.figure("", "", height=height)
+    more = {"margin": {"t": 22}, **more}
+    fig.update_layout(hovermode="closest", xaxis=x_axis, yaxis={"zeroline": False, **y_axis}, **more)
+    for trace in data:
+        fig.add_trace(trace)
+    return fig
 
 
 def upright(x: float, label: str) -> dict[str, Any]:
@@ -222,6 +217,7 @@ def tornado(u: Uncertainty) -> None:
         {"range": [len(moving) - 0.6, -0.9], "showticklabels": False, "showgrid": False},
         height=max(charts.HEIGHT, 90 + 40 * len(moving)),
         barmode="overlay",
+        margin={"l": 8, "t": 22},
         **typical,
     )
     title = t("risk.tornado_npv" if by_npv else "risk.tornado", input=names[0])
@@ -466,6 +462,7 @@ if unsure is None:
     st.info(fmt.escape(t("risk.none", reason=report.sentences(language)[0])))
 else:
     answer(unsure)
+    page.tables()
     left, right = st.columns(2)
     with left:
         tornado(unsure)

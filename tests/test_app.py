@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,15 +14,19 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages import _inputs as inputs
 from app_pages import _page as parts
+from app_pages._charts import WORDS
 from calculators import link
 from calculators.catalog import load_catalog
 from calculators.report import build_report, to_json
-from calculators.scenario import AMOUNT_OF, SPECS, Scenario
+from calculators.scenario import AMOUNT_OF, GROUPS, SPECS, Scenario
 from calculators.texts import LANGUAGES, catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN_PAGES = ("decision", "capacity", "machines", "costs")
 DEFAULT_VERDICT = build_report(Scenario(), load_catalog()).sentences()[0]
+
+GROUPS_BELOW = list(GROUPS)[1:]
+"""All groups of inputs below those that matter first."""
 
 
 def plain(text: str) -> str:
@@ -29,8 +34,10 @@ def plain(text: str) -> str:
     return text.replace("\\", "")
 
 
-def start(page: str = "decision", **query: str) -> AppTest:
+def start(page: str = "decision", groups: Sequence[str] = (), **query: str) -> AppTest:
+    """The app on a page, with groups of inputs asked for."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.session_state["_groups"] = list(groups)
     for key, value in query.items():
         at.query_params[key] = value
     at.run()
@@ -90,7 +97,7 @@ def test_a_changed_input_moves_the_verdict_and_is_marked() -> None:
 
 
 def test_changing_one_field_resets_no_other() -> None:
-    at = start()
+    at = start(groups=GROUPS_BELOW)
     at.text_input(key="hardware_usd").set_value("500k").run()
     at.text_input(key="spares_share").set_value("7 %").run()
     at.selectbox(key="demand").set_value("tokens").run()
@@ -115,7 +122,7 @@ def test_resetting_all_forgets_amounts_that_are_not_shown() -> None:
 
 
 def test_an_untyped_figure_follows_the_machine() -> None:
-    at = start()
+    at = start(groups=["buying"])
     assert "600,000 USD" in at.text_input(key="hardware_usd").placeholder
     at.selectbox(key="system").set_value("mi355x-8").run()
     figure = load_catalog().systems["mi355x-8"].hardware_usd
@@ -126,6 +133,8 @@ def test_an_untyped_figure_follows_the_machine() -> None:
 @pytest.mark.parametrize("preset_id", list(load_catalog().presets))
 def test_presets_set_the_mix_and_nothing_else(preset_id: str) -> None:
     at = start(utilization="0.6", hardware_usd="550k")
+    at.session_state["_presets"] = True
+    at.run()
     at.button(key=f"_preset_{preset_id}").click().run()
     assert not at.exception
     preset = load_catalog().presets[preset_id]
@@ -189,7 +198,7 @@ def test_an_empty_demand_asks_for_it() -> None:
 
 
 def test_bad_text_stays_in_its_field_with_a_sentence_below_it() -> None:
-    at = start()
+    at = start(groups=GROUPS_BELOW)
     at.text_input(key="staff_fte").set_value("a few").run()
     assert at.text_input(key="staff_fte").value == "a few"
     assert any("'a few' is not a number" in plain(c.value) for c in at.sidebar.caption)
@@ -281,9 +290,40 @@ def test_costs_lines_sum_to_the_month() -> None:
     assert frame["usd"].sum() == pytest.approx(data["self_host"]["usd_per_month"], rel=1e-12)
 
 
+def fields_drawn(at: AppTest) -> set[str]:
+    return {w.key for kind in (at.text_input, at.selectbox, at.slider) for w in kind if w.key} & set(SPECS)
+
+
+def test_a_closed_group_draws_what_differs_and_nothing_else() -> None:
+    first = {"model", "baseline", "demand", "system", "system_count", "utilization"}
+    assert fields_drawn(start()) == first
+    at = start(spares_share="0.07", profile="office-hours", title="mine")
+    assert fields_drawn(at) == first | {"spares_share", "profile", "title"}
+    at.button(key="_reset_buying").click().run()
+    at.run()
+    assert fields_drawn(at) == first | {"profile", "title"}
+    complete = build_report(Scenario(staff_fte=1.5), load_catalog()).link
+    assert fields_drawn(start(**dict(parse_qsl(complete)))) == first | {"staff_fte"}, "a default in words is a default"
+
+
+def test_closing_a_group_keeps_what_was_typed_and_forgets_nothing() -> None:
+    at = start(groups=["running", "buying"])
+    at.text_input(key="staff_fte").set_value("2").run()
+    at.text_input(key="spares_share").set_value("many").run()
+    at.session_state["_groups"] = []
+    at.run()
+    assert at.text_input(key="staff_fte").value == "2"
+    assert at.text_input(key="spares_share").value == "many"
+    at.switch_page("app_pages/costs.py").run()
+    assert at.text_input(key="staff_fte").value == "2"
+    at.text_input(key="staff_fte").set_value("0.25").run()
+    at.run()
+    assert "staff_fte" not in fields_drawn(at)
+
+
 def test_every_field_is_drawn_on_every_page_under_its_own_name() -> None:
     for page in OWN_PAGES:
-        at = start(page)
+        at = start(page, groups=GROUPS_BELOW)
         drawn = {w.key for kind in (at.text_input, at.selectbox, at.slider) for w in kind}
         # the amounts are drawn with their kind of demand, the profile once it holds something
         missing = set(SPECS) - drawn - {"profile_weights", *AMOUNT_OF.values()}
@@ -337,7 +377,7 @@ def test_plotly_accepts_every_chart(name: str) -> None:
         for chart in start(name, **case).get("plotly_chart"):
             spec = json.loads(chart.proto.spec)
             figure = go.Figure(spec)
-            assert figure.layout.template.layout.colorway, "without the template the theme's colours are not filled in"
+            assert figure.layout.font.color == WORDS, "the page puts its text colour there"
             assert figure.layout.xaxis.title.text is not None
             for trace in spec["data"]:
                 assert {len(trace[axis]) for axis in ("x", "y") if axis in trace} != {0}

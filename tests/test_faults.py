@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from calculators.catalog import CatalogError, load_catalog
 from calculators.link import parse
 from calculators.report import build_report
-from calculators.scenario import SPECS, Scenario
+from calculators.scenario import GROUPS, SPECS, Scenario
 from tests.deploy.client import Person
 from tests.deploy.servers import ROOT, Streamlit, get, start_streamlit, stop
 
@@ -37,6 +37,7 @@ JUNK = """
 TYPED = st.sampled_from(["", *JUNK.strip("\n").replace("\n", "|").split("|")]) | st.text(max_size=40)
 """What people, and people's clipboards, put into a field."""
 
+GROUPS_BELOW = list(GROUPS)[1:]
 PAGES = sorted(page.name for page in (ROOT / "app_pages").glob("[a-z]*.py"))
 ANY = st.integers(0, 2**20)
 
@@ -57,6 +58,7 @@ class Reader(RuleBasedStateMachine):
         self.at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
         for name, text in query.items():
             self.at.query_params[name] = text
+        self.at.session_state["_presets"] = True  # its buttons stand in a closed box
         self.at.run()
 
     @rule(pick=ANY, typed=TYPED)
@@ -76,6 +78,15 @@ class Reader(RuleBasedStateMachine):
         slider = sliders[pick % len(sliders)]
         low, high = float(slider.min), float(slider.max)
         slider.set_value(round(low + share * (high - low), 2)).run()
+
+    @rule(pick=ANY)
+    def open_and_close_groups(self, pick: int) -> None:
+        self.at.pills(key="_groups").set_value([group for n, group in enumerate(GROUPS_BELOW) if pick >> n & 1]).run()
+
+    @rule(shown=st.booleans())
+    def ask_for_tables(self, shown: bool) -> None:
+        if any(toggle.key == "_tables_switch" for toggle in self.at.toggle):
+            self.at.toggle(key="_tables_switch").set_value(shown).run()
 
     @rule(pick=ANY)
     def press_a_button(self, pick: int) -> None:

@@ -279,6 +279,5 @@ def test_every_chart_has_a_name_and_a_table(visit: Visit, page: str) -> None:
     assert len(named) >= CHARTS[page]
     assert all(len(figure.get_attribute("aria-label") or "") > 40 for figure in named[: CHARTS[page]])
     if page != "machines":  # its table stands open below the chart
-        twin = visitor.page.get_by_text("The same as a table").first
-        twin.click()
+        visitor.page.get_by_text("Charts as tables, too").click()
         expect(visitor.page.get_by_test_id("stDataFrame").first).to_be_visible()
