@@ -26,6 +26,11 @@ def usd(value: float | None, language: Language) -> str:
     return unknown(language) if value is None else money(value)
 
 
+def cents(value: float | None, language: Language) -> str:
+    """'2,841.13', USD and cents of a line that others are summed with."""
+    return unknown(language) if value is None else f"{value:,.2f}"
+
+
 def usd_per_mtok(value: float | None, language: Language) -> str:
     """'1.04 USD/M'."""
     return unknown(language) if value is None else f"{three_digits(value)} USD/M"

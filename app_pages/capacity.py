@@ -12,12 +12,11 @@ from app_pages import _inputs as inputs
 from app_pages import _page as page
 from calculators import capacity
 from calculators.numbers import share, three_digits, tokens
-from calculators.report import to_json
 
 t = page.t
 state, report = page.begin()
 language = state.language
-data = to_json(report)
+data = report.data
 sizing = report.result.sizing
 known = report.evidence != "none"
 speeds = capacity.speed(report)
@@ -196,7 +195,7 @@ def by_utilization() -> None:
         t(f"cap.{kind}"): [tokens(getattr(row, kind)) for row in rows] for kind in kinds
     }
     page.finding(t("cap.month_title"))
-    page.table(columns, "by_utilization", t("cap.month_title"))
+    page.small_table(columns)
 
 
 answer()
@@ -213,5 +212,5 @@ with st.grid(2, min_column_width=400) as grid:
         first_token()
 if known:
     by_utilization()
-page.notes(report, data)
+page.notes(report)
 page.sources(report, language)

@@ -8,13 +8,13 @@ from app_pages import _page as page
 from calculators import views
 from calculators.exports.months import COLUMNS, months
 from calculators.levelised import levelised
-from calculators.report import cost_lines, to_json
+from calculators.report import cost_lines
 from calculators.texts import months_text, translated
 
 t = page.t
 state, report = page.begin()
 language = state.language
-data = to_json(report)
+data = report.data
 
 
 def answer() -> None:
@@ -48,20 +48,12 @@ def lines() -> None:
     """The month's lines; they sum to the total in the title."""
     rows = cost_lines(report)
     page.finding(t("page.working"), t("costs.lines_note"))
-    page.table(
+    page.small_table(
         {
-            "line": [page.text_of_line(row["name"], language) for row in rows],
-            "usd": [row["usd_per_month"] for row in rows],
-            "formula": [translated(row["formula"], language) for row in rows],
-        },
-        "cost_lines",
-        t("page.working"),
-        column_config={
-            "line": t("col.line"),
-            "usd": st.column_config.NumberColumn(t("col.usd_per_month"), format="%,.2f"),
-            "formula": st.column_config.TextColumn(t("col.formula"), width="large"),
-        },
-        height="content",
+            t("col.line"): [page.text_of_line(row["name"], language) for row in rows],
+            t("col.usd_per_month"): [fmt.cents(row["usd_per_month"], language) for row in rows],
+            t("col.formula"): [translated(row["formula"], language) for row in rows],
+        }
     )
     seat = data["self_host"].get("usd_per_seat_month")
     if seat is not None:
@@ -159,7 +151,7 @@ def by_kind() -> None:
         t("levelised.output"): found.output_usd_per_mtok,
     }
     shown = {name: fmt.usd_per_mtok(value, language) for name, value in kinds.items() if value is not None}
-    page.table({t("levelised.kind"): list(shown), "USD/Mtok": list(shown.values())}, "levelised", title)
+    page.small_table({t("levelised.kind"): list(shown), "USD/Mtok": list(shown.values())})
 
 
 def schedule() -> None:
@@ -197,5 +189,5 @@ with st.grid(2, min_column_width=400) as grid:
 lines()
 by_kind()
 schedule()
-page.notes(report, data)
+page.notes(report)
 page.sources(report, language)

@@ -9,7 +9,6 @@ from app_pages import _page as page
 from calculators import views
 from calculators.exports.months import Months, months
 from calculators.numbers import money, share, tokens
-from calculators.report import to_json
 from calculators.texts import months_text
 from calculators.uncertainty import cash_band
 from calculators.verdict import break_even_key, cash_key
@@ -19,7 +18,7 @@ state, report = page.begin()
 language = state.language
 bought = float(report.result.ownership.capex_usd) > 0
 horizon = months_text(state.scenario.horizon_months, language)
-data = to_json(report)
+data = report.data
 
 
 def verdict() -> None:
@@ -164,5 +163,5 @@ with st.grid(2, min_column_width=400) as grid:
         with grid.cell():
             cost_curve(curve)
 page.share_and_downloads(report, language)
-page.notes(report, data)
+page.notes(report)
 page.sources(report, language)

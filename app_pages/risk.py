@@ -14,7 +14,6 @@ from app_pages import _page as page
 from calculators import link
 from calculators.conditions import Condition, Conditions, Frontier, conditions, frontier, put_back
 from calculators.numbers import money, share, three_digits
-from calculators.report import to_json
 from calculators.resolve import live_pins
 from calculators.texts import months_text, translated
 from calculators.uncertainty import Array, Bar, Uncertainty
@@ -100,7 +99,7 @@ def figures(u: Uncertainty) -> None:
         t("risk.npv_help", horizon=over, rate=share(state.scenario.discount_rate)),
     )
     if not bought:
-        saving = fmt.usd(to_json(report)["payback"]["saving_usd_per_month"], language)
+        saving = fmt.usd(report.data["payback"]["saving_usd_per_month"], language)
         p, never = (fmt.chance(x, language) for x in (u.probability_npv_above_zero, u.probability_never))
         cards = (
             ("saves", p, t("risk.saves_line", horizon=over), t("risk.saves_help", draws=draws)),

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -74,6 +74,25 @@ def unit_of(name: str) -> str:
     return next((unit for suffix, unit in UNITS_BY_SUFFIX if name.endswith(suffix)), "")
 
 
+class Sections(Mapping[str, Any]):
+    """Sections by name, each made as plain JSON values when it is first asked for: a page shows few of them."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Any]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = jsonable(self._makers[name]())
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
 @dataclass(frozen=True)
 class Report:
     """A scenario with everything that was found out about it (all numbers scalars)."""
@@ -116,8 +135,8 @@ class Report:
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """The report as plain JSON values (see `to_json`)."""
-        return MappingProxyType(_to_json(self))
+        """The report as plain JSON values (see `to_json`), each section made when it is first asked for."""
+        return _sections(self)
 
     @property
     def band(self) -> Band | None:
@@ -397,7 +416,7 @@ def to_json(report: Report) -> dict[str, Any]:
     return dict(report.data)
 
 
-def _to_json(report: Report) -> dict[str, Any]:
+def _sections(report: Report) -> Sections:
     r, s, i = report.result, report.result.sizing, report.inputs
     fits = bool(s.fits)
     factor = float(np.asarray(i.throughput_factor))
@@ -447,79 +466,80 @@ def _to_json(report: Report) -> dict[str, Any]:
     }
     if seats > 0:
         self_host["usd_per_seat_month"] = per(r.usd_per_month, seats)
-    data = {
-        "scenario": report.scenario.model_dump(mode="json"),
-        "version": VERSION,
-        "data_release": report.release,
-        "link": "?" + report.link,
-        "verdict": list(report.sentences()),
-        "memory": {
-            "fits": fits,
-            "weights_bytes": number(s.weights_bytes),
-            "usable_bytes": number(s.usable_bytes),
-            "cache_bytes_per_token": number(s.cache_bytes_per_token),
-            "state_bytes_per_sequence": number(s.state_bytes_per_sequence),
-            "max_concurrent_sequences": number(s.max_concurrent_sequences) if fits else None,
-            "short_by_bytes": number(s.short_by_bytes),
-            "min_systems": number(s.min_systems) or None,
-        },
-        "throughput": {
-            "evidence": report.evidence,
-            "concurrency": when(s.concurrency),
-            "requests_per_s": when(s.requests_per_s * factor),
-            "output_tokens_per_s": when(s.output_tokens_per_s * factor),
-            "new_input_tokens_per_s": when(s.new_input_tokens_per_s * factor),
-            "cached_input_tokens_per_s": when(s.cached_input_tokens_per_s * factor),
-            "tpot_ms": when(s.tpot_ms),
-            "ttft_s": when(s.ttft_s),
-            "low_factor": when(s.low_factor),
-            "high_factor": when(s.high_factor),
-            "anchor": s.anchor if known else None,
-        },
-        "capacity": {
-            "tokens_per_month": when(r.capacity_tokens_per_month),
-            "new_input_tokens_per_month": when(capacity * mean_in * (1 - reuse)),
-            "cached_input_tokens_per_month": when(capacity * mean_in * reuse),
-            "output_tokens_per_month": when(capacity * mean_out),
-        },
-        "served": {
-            "tokens_per_month": when(r.served_tokens_per_month),
-            "output_tokens_per_month": when(served * mean_out),
-            "utilization": when(r.used_share_of_capacity),
-            "overflow_tokens_per_month": when(r.overflow_requests_per_month * r.tokens_per_request, counted),
-            "system_count": number(i.system_count),
-        },
-        "serverless": {
-            "baseline": offer_json(
-                report.resolved.baseline, r.baseline_usd_per_month, r.baseline_usd_per_request, paid_tokens
+    return Sections(
+        {
+            "scenario": lambda: report.scenario.model_dump(mode="json"),
+            "version": lambda: VERSION,
+            "data_release": lambda: report.release,
+            "link": lambda: "?" + report.link,
+            "verdict": lambda: list(report.sentences()),
+            "memory": lambda: {
+                "fits": fits,
+                "weights_bytes": number(s.weights_bytes),
+                "usable_bytes": number(s.usable_bytes),
+                "cache_bytes_per_token": number(s.cache_bytes_per_token),
+                "state_bytes_per_sequence": number(s.state_bytes_per_sequence),
+                "max_concurrent_sequences": number(s.max_concurrent_sequences) if fits else None,
+                "short_by_bytes": number(s.short_by_bytes),
+                "min_systems": number(s.min_systems) or None,
+            },
+            "throughput": lambda: {
+                "evidence": report.evidence,
+                "concurrency": when(s.concurrency),
+                "requests_per_s": when(s.requests_per_s * factor),
+                "output_tokens_per_s": when(s.output_tokens_per_s * factor),
+                "new_input_tokens_per_s": when(s.new_input_tokens_per_s * factor),
+                "cached_input_tokens_per_s": when(s.cached_input_tokens_per_s * factor),
+                "tpot_ms": when(s.tpot_ms),
+                "ttft_s": when(s.ttft_s),
+                "low_factor": when(s.low_factor),
+                "high_factor": when(s.high_factor),
+                "anchor": s.anchor if known else None,
+            },
+            "capacity": lambda: {
+                "tokens_per_month": when(r.capacity_tokens_per_month),
+                "new_input_tokens_per_month": when(capacity * mean_in * (1 - reuse)),
+                "cached_input_tokens_per_month": when(capacity * mean_in * reuse),
+                "output_tokens_per_month": when(capacity * mean_out),
+            },
+            "served": lambda: {
+                "tokens_per_month": when(r.served_tokens_per_month),
+                "output_tokens_per_month": when(served * mean_out),
+                "utilization": when(r.used_share_of_capacity),
+                "overflow_tokens_per_month": when(r.overflow_requests_per_month * r.tokens_per_request, counted),
+                "system_count": number(i.system_count),
+            },
+            "serverless": lambda: {
+                "baseline": offer_json(
+                    report.resolved.baseline, r.baseline_usd_per_month, r.baseline_usd_per_request, paid_tokens
+                ),
+                "alternative": offer_json(
+                    report.resolved.alternative, r.alternative_usd_per_month, r.alternative_usd_per_request, paid_tokens
+                ),
+            },
+            "self_host": lambda: self_host,
+            "payback": lambda: _flow_json(
+                report, r.flow, r.terms, report.status, report.days, report.reason, r.saving_usd_per_month
             ),
-            "alternative": offer_json(
-                report.resolved.alternative, r.alternative_usd_per_month, r.alternative_usd_per_request, paid_tokens
+            "alternative_payback": lambda: _flow_json(
+                report,
+                r.alternative_flow,
+                r.alternative_terms,
+                report.alternative_status,
+                report.alternative_days,
+                report.alternative_reason,
+                r.alternative_saving_usd_per_month,
             ),
-        },
-        "self_host": self_host,
-        "payback": _flow_json(
-            report, r.flow, r.terms, report.status, report.days, report.reason, r.saving_usd_per_month
-        ),
-        "alternative_payback": _flow_json(
-            report,
-            r.alternative_flow,
-            r.alternative_terms,
-            report.alternative_status,
-            report.alternative_days,
-            report.alternative_reason,
-            r.alternative_saving_usd_per_month,
-        ),
-        "break_even": {
-            "tokens_per_month": number(even.tokens_per_month),
-            "utilization": number(even.utilization),
-            "api_usd_per_month": number(even.api_usd_per_month),
-            "api_usd_per_mtok": number(even.api_usd_per_mtok),
-            "hardware_usd": number(even.hardware_usd),
-            "reachable": even.reachable,
-        },
-        "uncertainty": NO_UNCERTAINTY if report.uncertainty is None else report.uncertainty.to_json(),
-        "warnings": warnings,
-        "sources": [dict(vars(u)) for u in report.resolved.used],
-    }
-    return {key: jsonable(value) for key, value in data.items()}
+            "break_even": lambda: {
+                "tokens_per_month": number(even.tokens_per_month),
+                "utilization": number(even.utilization),
+                "api_usd_per_month": number(even.api_usd_per_month),
+                "api_usd_per_mtok": number(even.api_usd_per_mtok),
+                "hardware_usd": number(even.hardware_usd),
+                "reachable": even.reachable,
+            },
+            "uncertainty": lambda: NO_UNCERTAINTY if report.uncertainty is None else report.uncertainty.to_json(),
+            "warnings": lambda: warnings,
+            "sources": lambda: [dict(vars(u)) for u in report.resolved.used],
+        }
+    )

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -648,31 +648,34 @@ def _points_of(catalog: HasRecords, rows: Sequence[Mapping[str, str]] | None) ->
     return _catalog_points(_ById(catalog))
 
 
-class _ById:
-    """Makes a catalogue hashable by identity, for the cache of its parsed measurements."""
+_It = TypeVar("_It")
 
-    def __init__(self, catalog: HasRecords) -> None:
-        self.catalog = catalog
+
+class _ById(Generic[_It]):
+    """Makes a catalogue or a site hashable by identity, for the caches of what follows from it."""
+
+    def __init__(self, it: _It) -> None:
+        self.it = it
 
     def __hash__(self) -> int:
-        return id(self.catalog)
+        return id(self.it)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other.catalog is self.catalog
+        return isinstance(other, _ById) and other.it is self.it
 
 
 @lru_cache(maxsize=8)
-def _catalog_points(key: _ById) -> tuple[Point, ...]:
+def _catalog_points(key: _ById[HasRecords]) -> tuple[Point, ...]:
     from calculators.calibration import measurement_rows
 
-    return tuple(parse_rows(measurement_rows(), key.catalog)[0])
+    return tuple(parse_rows(measurement_rows(), key.it)[0])
 
 
 @lru_cache(maxsize=512)
 def _site(
-    key: _ById, model_id: str, system_id: str, kv_dtype: KvDtype, exclude: frozenset[str], anchored: bool
+    key: _ById[HasRecords], model_id: str, system_id: str, kv_dtype: KvDtype, exclude: frozenset[str], anchored: bool
 ) -> Site:
-    catalog = key.catalog
+    catalog = key.it
     model = catalog.models[model_id]
     system = catalog.systems[system_id]
     accelerator = catalog.accelerators[system.accelerator]
@@ -898,6 +901,24 @@ def size(x: SizingInputs) -> Sizing:
         and cannot meet a latency limit even with one request has concurrency 0 and the limit in `limited_by`.
     """
     arrays = {name: np.asarray(getattr(x, name), dtype=np.float64) for name in _NUMERIC}
+    if any(a.ndim for a in arrays.values()):
+        return _size(x, arrays)
+    # NaN is not equal to itself: as a key it would never be found again
+    numbers = tuple(None if math.isnan(v) else v for v in map(float, arrays.values()))
+    return _size_one(_ById(x.site), x.stated, x.stated_for, numbers)
+
+
+@lru_cache(maxsize=512)
+def _size_one(
+    site: _ById[Site], stated: Stated | None, stated_for: tuple[float, ...], numbers: tuple[float | None, ...]
+) -> Sizing:
+    """One workload, kept: prices, loads and money do not change it, and a table of machines asks for all of them."""
+    values: dict[str, Any] = {n: math.nan if v is None else v for n, v in zip(_NUMERIC, numbers, strict=True)}
+    one = SizingInputs(site=site.it, stated=stated, stated_for=stated_for, **values)
+    return _size(one, {n: np.asarray(v) for n, v in values.items()})
+
+
+def _size(x: SizingInputs, arrays: dict[str, Array]) -> Sizing:
     shape = np.broadcast_shapes(*(a.shape for a in arrays.values()))
     count = math.prod(shape)
     if count <= _CHUNK:

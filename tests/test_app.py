@@ -230,6 +230,8 @@ def test_a_complete_link_opens_the_same_scenario() -> None:
     )
     report = build_report(scenario, load_catalog())
     at = start(**dict(pair.split("=", 1) for pair in _unquoted(report.link)))
+    at.session_state["_share"] = True  # its link stands in a closed box
+    at.run()
     assert not at.warning
     assert plain(at.title[0].value) == report.sentences()[0]
     link_shown = next(c.value for c in at.code if "system=mi355x-8" in c.value)
@@ -285,9 +287,13 @@ def test_machines_lists_every_machine_and_says_why_not() -> None:
 
 def test_costs_lines_sum_to_the_month() -> None:
     at = start("costs")
-    frame = next(d.value for d in at.dataframe if "formula" in d.value.columns)
+    table = next(m.value for m in at.markdown if m.value.startswith("| Line |"))
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()[2:]]
     data = to_json(build_report(Scenario(), load_catalog()))
-    assert frame["usd"].sum() == pytest.approx(data["self_host"]["usd_per_month"], rel=1e-12)
+    shown = sum(float(plain(row[1]).replace(",", "")) for row in rows)
+    assert shown == pytest.approx(data["self_host"]["usd_per_month"], abs=0.005 * len(rows)), "lines are shown in cents"
+    assert len(rows) == len(data["self_host"]["lines"])
+    assert "14.5 kW" in rows[0][2], "the whole working is there to read"
 
 
 def fields_drawn(at: AppTest) -> set[str]:
