@@ -61,11 +61,12 @@ class State:
 
 @dataclass(frozen=True)
 class Moved:
-    """A link was made with other data: the answer then and the answer with today's data."""
+    """A link was made with other data: the answer then, and the one with today's data or why there is none."""
 
     release: str
     then: Report
-    now: Report
+    now: Report | None
+    why: str = ""
 
 
 def current() -> State:
@@ -551,6 +552,16 @@ def _address_without_defaults() -> frozenset[str]:
     return frozenset(address) - spelled
 
 
+def _moved(catalog: Catalog, report: Report, today: dt.date) -> Moved | None:
+    """Whether today's data give another answer than the link's figures, or none."""
+    release: str = st.session_state[_RELEASE]
+    try:
+        now = _answer(catalog, report.scenario, (), today)
+    except UnresolvedError as error:
+        return Moved(release, report, None, error.problem.message)
+    return Moved(release, report, now) if views.has_moved(report, now) else None
+
+
 def draw(catalog: Catalog) -> State:
     """Draw all inputs, answer the scenario and keep the state for the page."""
     address = _address_without_defaults()
@@ -565,12 +576,11 @@ def draw(catalog: Catalog) -> State:
     today = dt.date.today()
     try:
         report = _answer(catalog, scenario, tuple(sorted(pins.items())), today)
-        if pins:
-            now = _answer(catalog, scenario, (), today)
-            if views.has_moved(report, now):
-                moved = Moved(st.session_state[_RELEASE], report, now)
+        moved = _moved(catalog, report, today) if pins else None
     except UnresolvedError as error:
         stopped = translated(error.problem.message, drawer.language)
+    if report is not None and moved is None and scenario == linked:
+        st.session_state[_PINS] = {}  # they say what today's data say: no need to answer twice from here on
     state = State(
         catalog=catalog,
         scenario=scenario,

@@ -34,8 +34,10 @@ def begin(title: str = "") -> tuple[inputs.State, Report]:
     if state.moved is not None:
         date = state.moved.release or fmt.unknown(state.language)
         reports = (state.moved.then, state.moved.now)
-        then, now = (fmt.payback(r.status, r.days, state.language) for r in reports)
-        st.info(t("page.moved" if then != now else "page.moved_elsewhere", date=date, then=then, now=now))
+        then, now = ("" if r is None else fmt.payback(r.status, r.days, state.language) for r in reports)
+        key = "page.moved" if then != now else "page.moved_elsewhere"
+        why = fmt.escape(translated(state.moved.why, state.language))
+        st.info(t(key if now else "page.moved_away", date=date, then=then, now=now, why=why))
         inputs.button(t("page.use_today"), inputs.use_todays_data, "_use_today")
     if state.report is None:
         st.warning(fmt.escape(state.stopped))

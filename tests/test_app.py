@@ -254,6 +254,26 @@ def test_figures_of_an_old_link_hold_until_todays_are_asked_for() -> None:
     assert not at.info
 
 
+def test_a_link_whose_figures_are_todays_is_answered_once() -> None:
+    link_of_today = build_report(Scenario(utilization=0.6), load_catalog()).link
+    at = start(**dict(parse_qsl(link_of_today)))
+    assert not at.info
+    assert at.session_state["_pins"] == {}
+    moved = start(pins="hardware_usd:300000", release="2026-06-01", v="1")
+    assert moved.session_state["_pins"] == {"hardware_usd": 300_000.0}
+
+
+def test_a_link_that_todays_data_cannot_answer_keeps_its_answer_and_says_so() -> None:
+    query = {"system": "atlas-a3-64", "acquisition": "rent"}
+    assert "No source gives" in start(**query).warning[0].value
+    at = start(**query, pins="rent_usd_per_accelerator_hour:3", release="2026-06-01")
+    then = build_report(Scenario(**query), load_catalog(), {"rent_usd_per_accelerator_hour": 3.0})  # type: ignore[arg-type]
+    assert plain(at.title[0].value) == then.sentences()[0]
+    assert "today's data give no answer" in plain(at.info[0].value)
+    at.button(key="_use_today").click().run()
+    assert not at.title
+
+
 def test_first_visit_asks_three_questions_and_blocks_nothing() -> None:
     at = start()
     assert plain(at.title[0].value) == DEFAULT_VERDICT
