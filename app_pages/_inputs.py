@@ -9,7 +9,7 @@ default has nothing to say there, and sixty inputs would be most of the time tha
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import streamlit as st
@@ -46,17 +46,29 @@ _AMOUNTS = frozenset(AMOUNT_OF.values())
 
 @dataclass(frozen=True)
 class State:
-    """What a page needs: the scenario, its report (None where a sentence says why not), what to tell, the language."""
+    """What a page needs: the scenario, the language, what to tell, and the answer, found when a page asks for it."""
 
     catalog: Catalog
     scenario: Scenario
-    report: Report | None
     language: Language
-    problems: tuple[Problem, ...] = ()
-    dismissable: bool = False
+    problems: tuple[Problem, ...]
+    dismissable: bool
+    first_visit: bool
+    ask: "Callable[[], Answer]"
+
+    @cached_property
+    def answer(self) -> "Answer":
+        """The answer to the scenario."""
+        return self.ask()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The report, or the sentence that says why there is none; and what today's data say instead of a link's."""
+
+    report: Report | None
     stopped: str = ""
     moved: "Moved | None" = None
-    first_visit: bool = False
 
 
 @dataclass(frozen=True)
@@ -552,6 +564,20 @@ def _address_without_defaults() -> frozenset[str]:
     return frozenset(address) - spelled
 
 
+def _ask(catalog: Catalog, scenario: Scenario, linked: Scenario, language: Language) -> Answer:
+    """Answer the scenario with the link's figures as far as they still apply, else with today's."""
+    pins = live_pins(st.session_state[_PINS], linked, scenario)
+    today = dt.date.today()
+    try:
+        report = _answer(catalog, scenario, tuple(sorted(pins.items())), today)
+    except UnresolvedError as error:
+        return Answer(None, translated(error.problem.message, language))
+    moved = _moved(catalog, report, today) if pins else None
+    if moved is None and scenario == linked:
+        st.session_state[_PINS] = {}  # they say what today's data say: no need to answer twice from here on
+    return Answer(report, moved=moved)
+
+
 def _moved(catalog: Catalog, report: Report, today: dt.date) -> Moved | None:
     """Whether today's data give another answer than the link's figures, or none."""
     release: str = st.session_state[_RELEASE]
@@ -563,7 +589,7 @@ def _moved(catalog: Catalog, report: Report, today: dt.date) -> Moved | None:
 
 
 def draw(catalog: Catalog) -> State:
-    """Draw all inputs, answer the scenario and keep the state for the page."""
+    """Draw the inputs and keep the state for the page."""
     address = _address_without_defaults()
     first_run = _LINK not in st.session_state
     linked = _open_link(catalog)
@@ -571,26 +597,14 @@ def draw(catalog: Catalog) -> State:
     scenario, field_problems = link.read_values(drawer.texts.items())
     scenario, id_problems = check_ids(scenario, catalog)
     problems = tuple(dict.fromkeys((*st.session_state[_TOLD], *field_problems, *id_problems)))
-    pins = live_pins(st.session_state[_PINS], linked, scenario)
-    report, stopped, moved = None, "", None
-    today = dt.date.today()
-    try:
-        report = _answer(catalog, scenario, tuple(sorted(pins.items())), today)
-        moved = _moved(catalog, report, today) if pins else None
-    except UnresolvedError as error:
-        stopped = translated(error.problem.message, drawer.language)
-    if report is not None and moved is None and scenario == linked:
-        st.session_state[_PINS] = {}  # they say what today's data say: no need to answer twice from here on
     state = State(
         catalog=catalog,
         scenario=scenario,
-        report=report,
         language=drawer.language,
         problems=tuple(Problem(p.field, p.value, drawer.problem(p)) for p in problems),
         dismissable=bool(st.session_state[_TOLD]),
-        stopped=stopped,
-        moved=moved,
         first_visit=bool(st.session_state[_GUIDE]),
+        ask=lambda: _ask(catalog, scenario, linked, drawer.language),
     )
     st.session_state[_STATE] = state
     return state

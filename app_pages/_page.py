@@ -31,19 +31,20 @@ def begin(title: str = "") -> tuple[inputs.State, Report]:
             st.warning(f"{t('page.not_used')}\n\n{lines}")
             if state.dismissable:
                 inputs.button(t("page.dismiss"), inputs.dismiss_problems, "_dismiss_problems", type="tertiary")
-    if state.moved is not None:
-        date = state.moved.release or fmt.unknown(state.language)
-        reports = (state.moved.then, state.moved.now)
+    answer = state.answer
+    if answer.moved is not None:
+        date = answer.moved.release or fmt.unknown(state.language)
+        reports = (answer.moved.then, answer.moved.now)
         then, now = ("" if r is None else fmt.payback(r.status, r.days, state.language) for r in reports)
         key = "page.moved" if then != now else "page.moved_elsewhere"
-        why = fmt.escape(translated(state.moved.why, state.language))
+        why = fmt.escape(translated(answer.moved.why, state.language))
         st.info(t(key if now else "page.moved_away", date=date, then=then, now=now, why=why))
         inputs.button(t("page.use_today"), inputs.use_todays_data, "_use_today")
-    if state.report is None:
-        st.warning(fmt.escape(state.stopped))
+    if answer.report is None:
+        st.warning(fmt.escape(answer.stopped))
         st.stop()
-    assert state.report is not None
-    return state, state.report
+    assert answer.report is not None
+    return state, answer.report
 
 
 def cards(rows: Sequence[tuple[str, str, str, str]]) -> None:
@@ -98,13 +99,15 @@ def tables() -> None:
     inputs.ask_for_tables(t("page.tables"))
 
 
-def table(columns: Mapping[str, Sequence[Any]], key: str, alt: str, **options: Any) -> None:
-    """A sortable table from named columns.
-
-    As Arrow, which is what goes to the browser: for other kinds of data Streamlit loads pandas, 40 MB a process.
-    """
-    data = pa.table({name: _column(values) for name, values in columns.items()})
+def table(columns: Mapping[str, Sequence[Any]] | pa.Table, key: str, alt: str, **options: Any) -> None:
+    """A sortable table from named columns, or from what `arrow` made of them before."""
+    data = arrow(columns) if isinstance(columns, Mapping) else columns
     st.dataframe(data, key=key, hide_index=True, alt=alt, lazy=False, **options)
+
+
+def arrow(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """Named columns as Arrow, which is what goes to the browser; for other data Streamlit loads pandas, 40 MB."""
+    return pa.table({name: _column(values) for name, values in columns.items()})
 
 
 def small_table(columns: Mapping[str, Sequence[str]]) -> None:

@@ -82,9 +82,9 @@ state = inputs.current()
 language = state.language
 st.title(t("nav.compare"), anchor=False)
 st.markdown(t("compare.how"))
-this: list[str | Report] = [state.report] if state.report is not None else []
-if state.report is None:
-    st.warning(fmt.escape(state.stopped))
+this: list[str | Report] = [state.answer.report] if state.answer.report is not None else []
+if state.answer.report is None:
+    st.warning(fmt.escape(state.answer.stopped))
 pasted = links()
 if len(this) + len(pasted) < 2:
     st.info(t("compare.none"))

@@ -4,9 +4,11 @@ import csv
 import datetime as dt
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import streamlit as st
 
 from app_pages import _charts as charts
@@ -83,6 +85,17 @@ def model_figures() -> Iterator[FigureRow]:
             figure.note,
         )
         yield FigureRow("distributions.toml", name, "value", *said)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def kept(name: str, release: str, language: str, today: dt.date, _make: Callable[[], Mapping[str, Any]]) -> pa.Table:
+    """A table that depends on the data, the language and the day only, ready to be sent."""
+    return page.arrow(_make())
+
+
+def standing_table(key: str, title: str, make: Callable[[], Mapping[str, Any]]) -> None:
+    """A table that inputs do not change."""
+    page.table(kept(key, state.catalog.release, language, dt.date.today(), make), key, title)
 
 
 def is_stale(row: FigureRow, today: dt.date) -> bool:
@@ -205,8 +218,10 @@ def model_name(key: str) -> str:
 def error_table(title: str, rows: Sequence[ErrorRow], key: str, name: Callable[[str], str]) -> None:
     """Errors of groups; the group with the most measurements first."""
     st.markdown(f"**{title}**")
-    page.table(
-        {
+    standing_table(
+        key,
+        title,
+        lambda: {
             t("evidence_page.col_group"): [name(r.group) for r in rows],
             t("evidence_page.col_rows"): [r.count for r in rows],
             t("evidence_page.col_mean"): [share(r.mean) for r in rows],
@@ -215,8 +230,6 @@ def error_table(title: str, rows: Sequence[ErrorRow], key: str, name: Callable[[
             t("evidence_page.col_near_mean"): [share(r.near_mean) for r in rows],
             t("evidence_page.col_near_p90"): [share(r.near_p90) for r in rows],
         },
-        key,
-        title,
     )
 
 
@@ -236,8 +249,10 @@ def calculations(found: Sequence[Example]) -> None:
     st.subheader(t("evidence_page.examples"), anchor=False)
     good = sum(row.reproduces for _, row in rows)
     st.caption(t("evidence_page.examples_note", k=good, n=len(rows)))
-    page.table(
-        {
+    standing_table(
+        "examples",
+        t("evidence_page.examples"),
+        lambda: {
             t("evidence_page.col_id"): [e.id for e, _ in rows],
             t("evidence_page.col_number"): [r.name(language) for _, r in rows],
             t("evidence_page.col_published"): [example_value(r, r.published_value) for _, r in rows],
@@ -251,8 +266,6 @@ def calculations(found: Sequence[Example]) -> None:
             t("col.note"): [e.note(language) for e, _ in rows],
             t("col.source"): [f"{e.source} ({e.date})" for e, _ in rows],
         },
-        "examples",
-        t("evidence_page.examples"),
     )
 
 
@@ -293,8 +306,9 @@ def library(entries: Sequence[tuple[FigureRow, str]]) -> None:
     if len(hits) > SHOWN:
         st.caption(t("evidence_page.cut", n=SHOWN))
     rows = [entries[n][0] for n in hits[:SHOWN]]
-    page.table(
-        {
+
+    def columns() -> dict[str, Any]:
+        return {
             t("evidence_page.col_record"): [r.record for r in rows],
             t("evidence_page.col_field"): [r.field for r in rows],
             t("col.value"): [fmt.figure(r.value, r.unit) for r in rows],
@@ -305,10 +319,12 @@ def library(entries: Sequence[tuple[FigureRow, str]]) -> None:
             t("evidence_page.col_age"): [t(f"evidence_page.{'stale' if n in old else 'fresh'}") for n in hits[:SHOWN]],
             t("col.kind"): [r.kind for r in rows],
             t("col.note"): [r.note for r in rows],
-        },
-        "figures",
-        t("evidence_page.figures"),
-    )
+        }
+
+    if words or only:
+        page.table(columns(), "figures", t("evidence_page.figures"))
+    else:
+        standing_table("figures", t("evidence_page.figures"), columns)
     everything = [row for row, _ in entries]
     st.download_button(
         t("evidence_page.download"),

@@ -420,7 +420,7 @@ def scenario_link(condition: Condition) -> str:
     there = put_back(state.scenario, condition)
     if there is None:
         return ""
-    if state.moved is None:
+    if state.answer.moved is None:
         return "?" + urlencode({**link.changed(there), "lang": language})
     pins = live_pins(dict(link.parse(report.link).pins), state.scenario, there)
     return "?" + link.encode(there, report.release, pins)
