@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from calculators.scenario import SPECS
+from calculators.texts import text as text_of
 from tests.deploy.client import Person, new_route
 from tests.deploy.servers import NGINX, NO_NGINX, Streamlit, get, nginx, start_streamlit, stop
 
@@ -106,8 +108,8 @@ def idle(page: Page) -> None:
 
 def set_input(page: Page, key: str, text: str) -> None:
     field = page.locator(f".st-key-{key} input").first
-    if not field.is_visible():
-        page.locator("details", has=page.locator(f".st-key-{key}")).last.locator("summary").first.click()
+    if not field.count():
+        page.get_by_role("button", name=text_of(f"group.{SPECS[key].group}", "en"), exact=True).click()
     field.fill(text)
     field.press("Enter")
     page.wait_for_function("key => location.search.includes(key + '=')", arg=key, timeout=30_000)

@@ -99,6 +99,37 @@ def test_three_changes_leave_the_history_alone_and_a_preset_adds_one_entry(visit
     visitor.expect_verdict(answer(chat))
 
 
+def test_opening_and_closing_groups_keeps_what_was_typed_and_the_address(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open()
+    page = visitor.page
+
+    def group(name: str) -> None:
+        page.get_by_role("button", name=name, exact=True).click()
+
+    def type_into(name: str, text: str) -> None:
+        box = page.get_by_role("textbox", name=name)
+        box.fill(text)
+        box.press("Enter")
+
+    group("Running costs")
+    type_into("Staff (FTE)", "0.5")
+    visitor.expect_verdict(answer(Scenario(staff_fte=0.5)))
+    group("API prices")  # stands above: the field of the other group moves down
+    type_into("Discount on the API bill", "10 %")
+    both = Scenario(staff_fte=0.5, api_discount=0.1)
+    visitor.expect_verdict(answer(both))
+    group("API prices")
+    group("Running costs")
+    page.get_by_role("link", name="Costs").click()
+    expect(page.get_by_role("textbox", name="Staff (FTE)")).to_have_value("0.5")
+    page.get_by_role("link", name="Decision").click()
+    visitor.expect_verdict(answer(both))
+    assert link.parse(page.url).scenario == both
+    page.reload()
+    visitor.expect_verdict(answer(both))
+
+
 def test_downloads_hold_what_the_page_shows(visit: Visit) -> None:
     visitor = visit()
     visitor.open("?utilization=0.6")
