@@ -133,6 +133,7 @@ def figure(x_title: str, y_title: str, *, height: int = HEIGHT, zero: bool = Tru
             "showlegend": False,
             "margin": {"l": 72, "r": 12, "t": 10, "b": 46},
             "font": {"family": '"Source Sans", sans-serif', "size": 13, "color": WORDS},
+            "colorway": [OWN, API, ALTERNATIVE, OTHER, INK],
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "hovermode": "x unified",
