@@ -3,8 +3,8 @@
 Colours have one meaning everywhere (after Okabe and Ito, told apart by colour-blind readers, by dash as well): own
 machines blue, today's API vermilion, serverless alternative green, uncertainty a tint of blue, break-even and other
 marks ink. All stand out on the light and on the dark background. Titles are written above the chart by the page, where
-they wrap. The look is set here, not by Streamlit's theme for charts, which doubles the time that the browser needs for
-each of them; words without a colour of their own take the page's (STYLE).
+they wrap. The look is set here, not by Streamlit's theme for charts: with it a chart with names and a band took the
+browser 200 to 250 ms instead of 110 to 150. Words without a colour of their own take the page's (STYLE).
 """
 
 import math

@@ -507,7 +507,7 @@ def _presets(drawer: _Drawer, catalog: Catalog) -> None:
 def _more(drawer: _Drawer) -> None:
     """All other fields by group, each with its way back: those of the groups asked for, and whatever differs.
 
-    The groups are one widget, not a box each, which would take the browser longer to draw than all inputs above.
+    The groups are one widget: eight boxes would take the browser longer to draw than all inputs above (5 ms each).
     """
     t, drawn = drawer.t, set(drawer.texts)
     groups = list(GROUPS)[1:]

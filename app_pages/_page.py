@@ -95,7 +95,7 @@ def plot(fig: charts.Chart, key: str, alt: str) -> None:
 
 
 def tables() -> None:
-    """The switch for the tables beside the charts below it; one for all, as a box each costs as much as the charts."""
+    """The switch for the tables of the charts below it; one for all, as a box for each is drawn anew on every change."""
     inputs.ask_for_tables(t("page.tables"))
 
 
@@ -113,7 +113,7 @@ def arrow(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
 def small_table(columns: Mapping[str, Sequence[str]]) -> None:
     """A few rows in full, long words wrapped; all columns but the first and the last texts stand to the right.
 
-    Plain text: the browser draws it in a tenth of the time that a sortable table takes.
+    Plain text: a sortable table cuts long words off and is drawn on a canvas a while after the rest of the page.
     """
     names = list(columns)
     marks = [

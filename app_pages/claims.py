@@ -155,10 +155,10 @@ chosen = st.segmented_control(
     format_func=labels.__getitem__,
     key="_claims_show",
 )
-page.tables()
-for claim in claims:
-    if chosen and claim.rating not in chosen:
-        continue
+listed = [claim for claim in claims if not chosen or claim.rating in chosen]
+if any(claim.variants for claim in listed):
+    page.tables()
+for claim in listed:
     show(claim)
     if claim.variants:
         combinations(claim)

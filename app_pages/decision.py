@@ -154,7 +154,8 @@ figures()
 if state.first_visit:
     first_visit()
 table, curve = months(report), views.cost_curve(report)
-page.tables()
+if table is not None or curve is not None:
+    page.tables()
 with st.grid(2, min_column_width=400) as grid:
     if table is not None:
         with grid.cell():

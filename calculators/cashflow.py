@@ -20,8 +20,6 @@ NEVER_MONTHS = 600
 """A payback later than this (50 years) is 'never'."""
 
 _BLOCK = 60
-_IRR_POINTS = 33
-"""Rates tried at once: two and a half times as fast as one after the other."""
 
 
 def monthly_rate(rate_per_year: npt.ArrayLike) -> Array:
@@ -503,9 +501,9 @@ def schedule(terms: FlowTerms) -> Schedule:
 def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
     """Yearly internal rate of return of monthly flows (flow 0 is now), or None where there is none.
 
-    Search on the monthly rate, between -99 % a year and +1000 % a month, for the first change of sign of NPV(i) = sum
-    f_k (1+i)^-k; the yearly rate is (1+i)^12 - 1. None when the first flow is not an outlay (nothing was invested),
-    none is positive, or the sign of the NPV is the same at both ends of the range.
+    Bisection on the monthly rate, between -99 % a year and +1000 % a month, of NPV(i) = sum f_k (1+i)^-k; the yearly
+    rate is (1+i)^12 - 1. None when the first flow is not an outlay (nothing was invested), none is positive, or the
+    sign of the NPV does not change in the range.
     """
     flows = np.asarray(flows_usd, dtype=float)
     moving = flows[flows != 0]
@@ -513,19 +511,21 @@ def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
         return None
     k = np.arange(flows.size)
 
-    def below_zero(rates: Array) -> npt.NDArray[np.bool_]:
+    def value(rate: float) -> float:
         # scaled by the largest power so that a rate near -1 cannot overflow
-        exponent = np.outer(np.log1p(rates), -k)
-        return np.asarray((np.exp(exponent - exponent.max(axis=1, keepdims=True)) @ flows) < 0)
+        exponent = -k * np.log1p(rate)
+        return float((flows * np.exp(exponent - exponent.max())).sum())
 
     low, high = 0.01 ** (1.0 / MONTHS_PER_YEAR) - 1.0, 10.0
-    start, end = below_zero(np.array([low, high]))
-    if start == end:
+    if value(low) * value(high) > 0:
         return None
-    while np.nextafter(low, high) < high:
-        rates = np.linspace(low, high, _IRR_POINTS)
-        changed = below_zero(rates) != start
-        changed[-1] = True
-        place = max(int(np.argmax(changed)), 1)
-        low, high = float(rates[place - 1]), float(rates[place])
+    rising = value(low) < 0
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break  # neighbours: nothing between them
+        if (value(middle) < 0) == rising:
+            low = middle
+        else:
+            high = middle
     return float(np.expm1(MONTHS_PER_YEAR * np.log1p(0.5 * (low + high))))

@@ -332,6 +332,19 @@ def test_a_closed_group_draws_what_differs_and_nothing_else() -> None:
     assert fields_drawn(start(**dict(parse_qsl(complete)))) == first | {"staff_fte"}, "a default in words is a default"
 
 
+@pytest.mark.parametrize("query", [{"system": "hgx-h200-8"}, {"system_count": "0"}, {"utilization": "0"}, {}])
+def test_the_switch_for_tables_stands_where_charts_stand_and_gives_each_a_table(query: dict[str, str]) -> None:
+    at = start("decision", **query)
+    charts = len(at.get("plotly_chart"))
+    assert [t.key for t in at.toggle] == (["_tables_switch"] if charts else [])
+    if charts:
+        before = len(at.dataframe)
+        at.toggle(key="_tables_switch").set_value(True).run()
+        assert len(at.dataframe) == before + charts
+        at.switch_page("app_pages/risk.py").run()
+        assert bool(at.dataframe) == bool(at.get("plotly_chart")), "it stays on for the next page"
+
+
 def test_closing_a_group_keeps_what_was_typed_and_forgets_nothing() -> None:
     at = start(groups=["running", "buying"])
     at.text_input(key="staff_fte").set_value("2").run()

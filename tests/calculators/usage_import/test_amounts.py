@@ -11,15 +11,13 @@ from calculators.usage_import import Amounts, ImportRefused, UsageReport, read
 from calculators.usage_import.errors import CellError
 from calculators.usage_import.usage import split_input
 
+from .reports import keys
+
 
 def generic(header: str, *rows: str, **more: Any) -> UsageReport:
     report = read("\n".join([header, *rows]).encode(), **more)
     assert isinstance(report, UsageReport)
     return report
-
-
-def keys(words: list[str] | tuple[str, ...]) -> list[str]:
-    return [w.key for w in words if hasattr(w, "key")]
 
 
 def places(words: list[str] | tuple[str, ...], key: str) -> dict[str, Any]:

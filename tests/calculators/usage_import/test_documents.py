@@ -9,27 +9,13 @@ import pytest
 
 from calculators.usage_import import ImportRefused, UsageReport, read
 
+from .reports import keys, token_counts
+
 
 def usage(*documents: Any, kind: str = "auto") -> UsageReport:
     report = read("\n".join(json.dumps(d) for d in documents).encode(), kind=kind)
     assert isinstance(report, UsageReport)
     return report
-
-
-def keys(words: tuple[str, ...] | list[str]) -> list[str]:
-    return [w.key for w in words if hasattr(w, "key")]
-
-
-def sums(report: UsageReport) -> tuple[int | None, ...]:
-    t = report.totals
-    return (
-        t.new_input_tokens,
-        t.cached_input_tokens,
-        t.cache_write_5m_tokens,
-        t.cache_write_1h_tokens,
-        t.output_tokens,
-        t.requests,
-    )
 
 
 def page(*results: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -70,7 +56,7 @@ ANTHROPIC = {
 def test_results_of_anthropic(change: dict[str, Any], expected: tuple[int | None, ...], batch: int | None):
     report = usage(page({**ANTHROPIC, **change}))
     assert (report.kind, report.models[0].model) == ("anthropic_usage", "claude-alpha")
-    assert sums(report) == expected
+    assert token_counts(report) == expected
     assert report.batch_tokens == batch
     assert (report.coverage.hours, report.records[0].period) == (24, "2026-06-01")
     twice = usage(page({**ANTHROPIC, **change}, {**ANTHROPIC, **change}))
@@ -164,7 +150,7 @@ def test_usage_of_openai():
     report = usage(openai(OPENAI, {**OPENAI, "num_requests": 2, "num_model_requests": None}, 7))
     assert report.kind == "openai_usage"
     assert (report.label.key, report.provider) == ("import_label.openai_usage_api", "openai")  # type: ignore[attr-defined]
-    assert sums(report) == (1800, None, None, None, 180, 3)
+    assert token_counts(report) == (1800, None, None, None, 180, 3)
     assert (report.coverage.hours, report.records[0].period) == (24, "2026-06-01")
     other = usage(openai({k: v for k, v in OPENAI.items() if k != "num_model_requests"} | {"num_requests": 2}))
     assert other.totals.requests == 2
@@ -282,7 +268,7 @@ PART = {
 def test_a_day_without_a_breakdown_is_all_models():
     report = usage({"results": [DAY]})
     assert report.kind == "litellm_daily"
-    assert sums(report) == (550, 400, 50, None, 100, 10)
+    assert token_counts(report) == (550, 400, 50, None, 100, 10)
     assert by_model(report) == {"(all models)": (550, 100, 10, "1.25")}
     assert (report.coverage.hours, report.rows_read) == (24, 1)
     assert report.units == ("tokens", "USD")
@@ -291,7 +277,7 @@ def test_a_day_without_a_breakdown_is_all_models():
 def test_a_days_models_and_what_they_leave_over():
     report = usage({"results": [with_models(DAY, alpha=PART)]})
     assert by_model(report) == {"alpha": (250, 80, 7, "1.0"), "(not broken down by model)": (300, 20, 3, "0.25")}
-    assert (report.rows_read, sums(report)) == (1, (550, 400, 50, None, 100, 10))
+    assert (report.rows_read, token_counts(report)) == (1, (550, 400, 50, None, 100, 10))
     whole = usage({"results": [with_models(DAY, alpha=DAY["metrics"])]})
     assert by_model(whole) == {"alpha": (550, 100, 10, "1.25")}
     two = usage({"results": [with_models(DAY, alpha=PART, vllm=PART)]})
@@ -389,10 +375,10 @@ def test_days_of_langfuse():
     ]
     report = usage({"data": days})
     assert (report.kind, report.label.key) == ("langfuse", "import_label.langfuse_daily")  # type: ignore[attr-defined]
-    assert sums(report) == (2000, None, None, None, 200, 18)
+    assert token_counts(report) == (2000, None, None, None, 200, 18)
     assert report.totals.spend == {"USD": Decimal("0.75")}
     assert (report.rows_read, report.rows_empty, [r.line for r in report.refused]) == (3, 1, [3, 4])
     assert report.coverage.days_spanned == 2
     assert report.coverage.hours == 48
     assert report.units[0] == "tokens"
-    assert keys(report.units) == ["import_unit.langfuse_usd"]
+    assert keys(report.units) == ["tokens", "import_unit.langfuse_usd"]

@@ -7,24 +7,13 @@ import pytest
 from calculators.usage_import import KINDS, BenchmarkReport, UsageReport, read
 
 from .exports import EXPORTS
+from .reports import token_counts
 
 
 def usage(name: str) -> UsageReport:
     report = read(EXPORTS[name][0], name)
     assert isinstance(report, UsageReport)
     return report
-
-
-def tokens(report: UsageReport) -> tuple[int | None, ...]:
-    t = report.totals
-    return (
-        t.new_input_tokens,
-        t.cached_input_tokens,
-        t.cache_write_5m_tokens,
-        t.cache_write_1h_tokens,
-        t.output_tokens,
-        t.requests,
-    )
 
 
 @pytest.mark.parametrize("name", EXPORTS)
@@ -90,7 +79,7 @@ EXPECTED = {
 def test_totals(name: str):
     report = usage(name)
     counts, spend, listed = EXPECTED[name]
-    assert tokens(report) == counts
+    assert token_counts(report) == counts
     assert report.totals.spend == {c: Decimal(v) for c, v in spend.items()}
     assert report.totals.list_spend == {c: Decimal(v) for c, v in listed.items()}
 

@@ -7,6 +7,7 @@ import pytest
 
 from calculators.usage_import import ImportRefused, UsageReport, guess_mapping, read
 
+from .reports import keys
 from .test_columns import CASES, amounts, table
 
 
@@ -20,10 +21,6 @@ def of_json(*items: Any, kind: str = "auto") -> UsageReport:
     report = read("\n".join(json.dumps(i) for i in items).encode(), kind=kind)
     assert isinstance(report, UsageReport)
     return report
-
-
-def keys(words: tuple[str, ...] | list[str]) -> list[str]:
-    return [w.key for w in words if hasattr(w, "key")]
 
 
 def note(report: UsageReport, key: str) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import pytest
 
 from calculators.usage_import import BenchmarkReport, ImportRefused, read
 
+from .reports import keys
+
 DROP = object()
 """Marks a key to leave out."""
 
@@ -702,10 +704,6 @@ def test_several_runs_of_a_report_and_lists_of_runs():
 
 
 # ------------------------------------------------------------------------------------------------- into the scenario
-
-
-def keys(words: list[str]) -> list[str]:
-    return [w.key for w in words]  # type: ignore[attr-defined]
 
 
 def test_a_run_becomes_the_fields_of_a_measurement():

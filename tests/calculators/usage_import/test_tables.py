@@ -10,6 +10,8 @@ from calculators.usage_import import ImportRefused, UsageReport, guess_mapping, 
 from calculators.usage_import import files as files_module
 from calculators.usage_import.files import flatten, json_cell, object_table, open_source
 
+from .reports import keys
+
 HEADER = ("date", "model", "input_tokens", "output_tokens")
 ROW = ("2026-06-01", "a", "900", "100")
 
@@ -29,10 +31,6 @@ def refusal(data: str | bytes, **more: Any) -> tuple[str, dict[str, Any]]:
         read(data if isinstance(data, bytes) else data.encode(), **more)
     said = caught.value.args[0]
     return said.key, said.places
-
-
-def keys(report: UsageReport) -> list[str]:
-    return [n.key for n in report.notes if hasattr(n, "key")]
 
 
 # ----------------------------------------------------------------------------------------------- kinds of files
@@ -115,24 +113,24 @@ def test_unicode_in_every_encoding(encode: Any, body: str):
         text = json.dumps([dict(zip(HEADER, ("2026-06-01", "café", 900, 100), strict=True))], ensure_ascii=False)
     report = usage(encode(text))
     assert (report.models[0].model, report.totals.total_tokens) == ("café", 1000)
-    assert "import_note.not_utf8" not in keys(report)
+    assert "import_note.not_utf8" not in keys(report.notes)
 
 
 def test_windows_text_is_read_and_noted_also_late_in_a_long_file():
     text = lines(HEADER, *[ROW] * 6_000, ("2026-06-01", "café", "900", "100"))
     report = usage(text.encode("cp1252"))
     assert {m.model for m in report.models} == {"a", "café"}
-    assert "import_note.not_utf8" in keys(report)
+    assert "import_note.not_utf8" in keys(report.notes)
 
 
 def test_a_file_cut_inside_a_character_is_still_utf8():
     cut = lines(HEADER, ("2026-06-01", "café", "9", "1"), ("2026-06-01", "a", "9", "é")).encode()[:-2]
     report = usage(cut)
-    assert "import_note.not_utf8" not in keys(report)
+    assert "import_note.not_utf8" not in keys(report.notes)
     assert report.models[0].model == "café"
     # a lone accent as the last byte of a file without others is Windows-1252
     ends = usage(("input_tokens,output_tokens,model\n9,1,café").encode("cp1252"))
-    assert (ends.models[0].model, "import_note.not_utf8" in keys(ends)) == ("café", True)
+    assert (ends.models[0].model, "import_note.not_utf8" in keys(ends.notes)) == ("café", True)
 
 
 # --------------------------------------------------------------------------------------------------------------- tables
@@ -233,7 +231,7 @@ def test_the_decimal_mark_is_that_of_most_numbers(cells: tuple[str, ...], mark: 
     report = usage(lines(("date", "model", "cost"), *rows, ("2026-06-01", "b", '"7.125"')))
     by_model = {m.model: m.amounts.spend.get("USD") for m in report.models}
     assert str(by_model["b"]) == ("7125" if mark == "," else "7.125")
-    marks = {"import_note.decimal_comma", "import_note.mixed_marks"} & set(keys(report))
+    marks = {"import_note.decimal_comma", "import_note.mixed_marks"} & set(keys(report.notes))
     assert marks == ({note} if note else set())
 
 
@@ -293,7 +291,7 @@ def test_the_order_of_dates_is_told_by_the_file(header: str, dates: tuple[str, .
     report = usage(lines((header, *HEADER[1:]), *((d, f"m{i}", "9", "1") for i, d in enumerate(dates))))
     by_model = {r.model: r.period for r in report.records}
     assert by_model["m0"] == (first if header != "date" or dates[0] != "12/06/2026" else "2026-12-06")
-    noted = [k for k in keys(report) if "dates" in k]
+    noted = [k for k in keys(report.notes) if "dates" in k]
     assert noted == ([note] if note else [])
 
 
@@ -524,7 +522,7 @@ def test_a_guess_of_the_best_header_line():
 def test_notes_of_the_source_and_of_the_table_are_in_the_report():
     text = lines(("Datum", "Modell", "Kosten"), ("01/02/2026", "café", "1,5"), mark=";")
     assert {"import_note.not_utf8", "import_note.decimal_comma", "import_note.dates_dmy"} <= set(
-        keys(usage(text.encode("cp1252")))
+        keys(usage(text.encode("cp1252")).notes)
     )
 
 

@@ -7,6 +7,8 @@ import pytest
 from calculators.usage_import import ImportRefused, UsageReport, read
 from calculators.usage_import import usage as usage_module
 
+from .reports import keys
+
 
 def usage(text: str, **more: object) -> UsageReport:
     report = read(text.encode(), **more)  # type: ignore[arg-type]
@@ -31,10 +33,6 @@ def trace(*seconds: float, calendar: bool = False) -> UsageReport:
         rows = (f"{1780275600 + s},9,1" for s in seconds)
         return usage("\n".join(["TIMESTAMP,ContextTokens,GeneratedTokens", *rows]))
     return usage("\n".join(["Timestamp,Model,Request tokens,Response tokens", *(f"{s},a,9,1" for s in seconds)]))
-
-
-def keys(words: tuple[str, ...] | list[str]) -> list[str]:
-    return [w.key for w in words if hasattr(w, "key")]
 
 
 @pytest.mark.parametrize(
