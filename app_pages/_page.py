@@ -95,7 +95,7 @@ def plot(fig: charts.Chart, key: str, alt: str) -> None:
 
 
 def tables() -> None:
-    """The switch for the tables of the charts below it; one for all, as a box for each is drawn anew on every change."""
+    """The switch for the tables of the charts below it; one for all, as each box is drawn anew on every change."""
     inputs.ask_for_tables(t("page.tables"))
 
 
