@@ -417,11 +417,14 @@ def bars(
             "textposition": "inside",
             "textangle": 0,
             "insidetextanchor": "middle",
+            # the page shows through what is free: plotly would choose words for white behind it
+            **({"insidetextfont": {"color": WORDS}} if colour == FREE else {}),
             "hovertemplate": f"{label}: %{{text}}<extra></extra>",
         }
     )
     fig.update_layout(barmode="stack", hovermode="closest", uniformtext={"minsize": 11, "mode": "hide"})
     _names_beside(fig)
+    fig.update_yaxes(showgrid=False)
 
 
 def _names_beside(fig: Chart) -> None:
