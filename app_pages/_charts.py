@@ -130,6 +130,7 @@ def figure(x_title: str, y_title: str, *, height: int = HEIGHT, zero: bool = Tru
     return Chart(
         {
             "height": height,
+            "datarevision": 1,
             "showlegend": False,
             "margin": {"l": 72, "r": 12, "t": 10, "b": 46},
             "font": {"family": '"Source Sans", sans-serif', "size": 13, "color": WORDS},
