@@ -6,7 +6,7 @@ import streamlit as st
 
 from app_pages import _inputs as inputs
 from app_pages._charts import STYLE
-from app_pages._session import keep_what_is_loaded, look_up_one, share_options
+from app_pages._session import keep_what_is_loaded, look_up_one, send_theme_as_made, share_options
 from app_pages._sockets import send_at_once
 from calculators.calibration import load_calibration
 from calculators.catalog import load_catalog
@@ -26,9 +26,10 @@ PAGES = (
 )
 
 st.set_page_config(page_title="Self-hosting economics", page_icon=str(HERE / "app_pages" / "icon.svg"), layout="wide")
-st.cache_resource(show_spinner=False)(send_at_once)()
-st.cache_resource(show_spinner=False)(look_up_one)()
-st.cache_resource(show_spinner=False)(share_options)()
+send_at_once()
+look_up_one()
+share_options()
+send_theme_as_made()
 
 
 def _login() -> None:
@@ -61,9 +62,8 @@ page = st.navigation(
             default=name == "decision",
         )
         for name, icon in PAGES
-        if (HERE / "app_pages" / f"{name}.py").exists()
     ],
     position="top",
 )
 page.run()
-st.cache_resource(show_spinner=False)(keep_what_is_loaded)()
+keep_what_is_loaded()

@@ -110,6 +110,8 @@ def _plain(value: Any) -> Any:
             value = np.where(np.isfinite(value), value.astype(object), None)
         return value.tolist()
     if isinstance(value, list | tuple):
+        if all(type(v) is float for v in value):
+            return [v if math.isfinite(v) else None for v in value]
         return [v if type(v) is str else _plain(v) for v in value]
     if isinstance(value, np.generic):
         value = value.item()

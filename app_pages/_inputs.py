@@ -7,6 +7,7 @@ default has nothing to say there, and sixty inputs would be most of the time tha
 """
 
 import datetime as dt
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -37,10 +38,9 @@ FIRST = {
 
 GUIDE_EXAMPLES = {"spend": "95k", "hardware": "600k"}
 
-_STATE, _LINK, _PINS, _RELEASE, _GUIDE, _TOLD = "_state", "_link", "_pins", "_release", "_guide", "_told"
+_LINK, _PINS, _RELEASE, _GUIDE, _TOLD = "_link", "_pins", "_release", "_guide", "_told"
 _IDENTITY: dict[str, Any] = {"bind": "query-params"}
 _TABLES, _TABLES_SWITCH = "_tables", "_tables_switch"
-_NOTHING = object()
 _AMOUNTS = frozenset(AMOUNT_OF.values())
 
 
@@ -81,9 +81,12 @@ class Moved:
     why: str = ""
 
 
+_RUN = threading.local()
+
+
 def current() -> State:
-    """The state of this run, for pages; app.py has drawn the inputs before a page runs."""
-    return cast(State, st.session_state[_STATE])
+    """The state of this run, for pages; app.py has drawn the inputs before a page runs, in the same thread."""
+    return cast(State, _RUN.state)
 
 
 # ---------------------------------------------------------------------------------------------------- reading the link
@@ -286,13 +289,14 @@ def _placeholder(name: str, language: Language, standing: views.Standing | None)
 
 @dataclass
 class _Drawer:
-    """Draws fields and collects their texts."""
+    """Draws fields and collects their texts; ``held`` are the widgets that have a value as the run begins."""
 
     catalog: Catalog
     language: Language
     linked: Scenario
     first_run: bool
     address: frozenset[str]
+    held: frozenset[str] = field(default_factory=lambda: frozenset(cast(Iterable[str], st.session_state)))
     standings: Mapping[str, views.Standing] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -306,9 +310,8 @@ class _Drawer:
         A field that was drawn once and is not now stands at its default: that is why it is not drawn. The amounts are
         kept whether they are drawn or not.
         """
-        held = st.session_state.get(name, _NOTHING)
-        if held is not _NOTHING:
-            return held
+        if name in self.held:
+            return st.session_state[name]
         if not self.first_run and name not in _AMOUNTS:
             return _shown_default(name)
         linked = getattr(self.linked, name)
@@ -606,7 +609,7 @@ def draw(catalog: Catalog) -> State:
         first_visit=bool(st.session_state[_GUIDE]),
         ask=lambda: _ask(catalog, scenario, linked, drawer.language),
     )
-    st.session_state[_STATE] = state
+    _RUN.state = state
     return state
 
 

@@ -3,16 +3,19 @@
 Streamlit 1.67's text inputs, boxes and sliders read the values of all widgets into a new dictionary to look at one of
 them, so that drawing n inputs costs n x n look-ups: with the sixty inputs of a scenario, nearly half of the time that
 the sidebar takes. Here they get a view that looks up what is asked for. Each box also keeps its options and where each
-stands, once a session: with two boxes of all offers a third of a session's memory. Neither is part of the public
-interface: pyproject.toml holds the release.
+stands, once a session: with two boxes of all offers a third of a session's memory. And the theme, which never changes,
+is written anew into the first message of every run, which took as long as four inputs. None of this is part of the
+public interface: pyproject.toml holds the release.
 """
 
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from streamlit.elements.widgets import selectbox
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
 from streamlit.runtime.state.session_state import SessionState
 
 
@@ -38,6 +41,7 @@ class _View(Mapping[str, Any]):
 _all_values = vars(SessionState)["filtered_state"].fget
 
 
+@cache
 def look_up_one() -> None:
     """Let widgets look up one key; once a process."""
     SessionState.filtered_state = property(_View)  # type: ignore[assignment]
@@ -57,11 +61,34 @@ def _mappings(options: Sequence[Any], format_func: Callable[[Any], str] = str) -
     return _each_time(options, format_func)
 
 
+@cache
 def share_options() -> None:
     """Let boxes of texts share their options; once a process."""
     selectbox.create_mappings = _mappings
 
 
+_write_theme = app_session._populate_theme_msg
+
+
+@cache
+def _theme(section: str) -> CustomThemeConfig:
+    written = CustomThemeConfig()
+    _write_theme(written, section)
+    return written
+
+
+def _copy_theme(message: CustomThemeConfig, section: str = "theme") -> None:
+    if _theme(section).ByteSize():
+        message.MergeFrom(_theme(section))
+
+
+@cache
+def send_theme_as_made() -> None:
+    """Let runs copy the theme that was written once; once a process."""
+    app_session._populate_theme_msg = _copy_theme
+
+
+@cache
 def keep_what_is_loaded() -> None:
     """Leave modules, catalogue and measurements out of the search for garbage; once a process, after the first page.
 

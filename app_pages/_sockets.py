@@ -7,11 +7,13 @@ On Linux, accepted connections inherit the option from the listening socket.
 
 import os
 import socket
+from functools import cache
 from pathlib import Path
 
 
+@cache
 def send_at_once() -> int:
-    """Turn TCP_NODELAY on for all TCP sockets of this process; does nothing where /proc does not list them.
+    """Turn TCP_NODELAY on for all TCP sockets of this process, once; does nothing where /proc does not list them.
 
     Returns:
         How many sockets were set.

@@ -64,7 +64,7 @@ def figures() -> None:
             {"band": fmt.band(data["uncertainty"]["payback_days"], language)},
             {
                 "capex": fmt.usd(host["capex_usd"], language),
-                "saving": fmt.usd(data["payback"]["saving_usd_per_month"], language),
+                "saving": fmt.usd(report.saving_usd_per_month, language),
                 "alternative": fmt.payback(report.alternative_status, report.alternative_days, language),
                 "offer": data["serverless"]["alternative"]["offer"] or t("ui.unknown"),
             },
@@ -78,8 +78,8 @@ def figures() -> None:
     )
     if not bought and report.status is not None:
         offer = data["serverless"]["alternative"]["offer"] or t("ui.unknown")
-        other = fmt.usd(data["alternative_payback"]["saving_usd_per_month"], language)
-        saved = fmt.usd(data["payback"]["saving_usd_per_month"], language)
+        other = fmt.usd(report.alternative_saving_usd_per_month, language)
+        saved = fmt.usd(report.saving_usd_per_month, language)
         cards = (*cards[:2], ("saving", saved, {}, {"offer": offer, "other": other}), cards[3])
     page.cards(
         [

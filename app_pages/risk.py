@@ -99,7 +99,7 @@ def figures(u: Uncertainty) -> None:
         t("risk.npv_help", horizon=over, rate=share(state.scenario.discount_rate)),
     )
     if not bought:
-        saving = fmt.usd(report.data["payback"]["saving_usd_per_month"], language)
+        saving = fmt.usd(report.saving_usd_per_month, language)
         p, never = (fmt.chance(x, language) for x in (u.probability_npv_above_zero, u.probability_never))
         cards = (
             ("saves", p, t("risk.saves_line", horizon=over), t("risk.saves_help", draws=draws)),

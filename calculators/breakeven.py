@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calculators.evaluate import Inputs, Result, evaluate
+from calculators.evaluate import Inputs, Result, evaluate, moved
 from calculators.solve import crossing
 from calculators.units import TOKENS_PER_MTOK
 
@@ -65,33 +65,38 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
     per_request = float(result.tokens_per_request)
     capacity = float(result.capacity_requests_per_month)
 
+    rented = inputs.acquisition == "rent"
+    paid = "rent_usd_per_accelerator_hour" if rented else "hardware_usd"
+    now = float(np.asarray(getattr(inputs, paid)))
+    other = now or 1.0
+    plan = float(np.asarray(inputs.utilization))
+    # each is a straight line in its input, so its two ends give the exact answer; all six ends in one evaluation
+    ends = moved(
+        inputs,
+        api_price_factor=np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0]) * np.asarray(inputs.api_price_factor),
+        utilization=np.array([plan, plan, plan, plan, 0.0, 1.0]),
+        **{paid: np.array([now, now, 0.0, other, now, now])},
+    )
+    prices, paids, loads = _final(ends, result).reshape(3, 2).tolist()
+
     if inputs.demand == "fill":
-        load = _load(inputs, result)
+        # load of machines that are filled at break-even, above 1 where full ones do not do
+        load = _linear_zero(*loads)
         demand = None if load is None else load * capacity
         used = load if load is not None and load <= 1 else None
-        reachable, above = used is not None, used is not None and used > float(np.asarray(inputs.utilization))
+        reachable, above = used is not None, used is not None and used > plan
         planned = used
     else:
         demand, used, above = _volume(inputs, result, capacity)
         reachable = used is not None
-        planned = crossing(lambda u: _final(replace(inputs, utilization=u), result), 0.0, 1.0)
+        planned = crossing(lambda u: _final(moved(inputs, utilization=u), result), 0.0, 1.0)
     tokens = None if demand is None else demand * per_request
     paid_tokens = per_request / float(np.asarray(inputs.token_ratio))
 
-    # all three are straight lines in their input, so two evaluations give the exact answer
-    prices = _final(replace(inputs, api_price_factor=np.array([0.0, 1.0])), result)
-    factor = _linear_zero(float(prices[0]), float(prices[1])) if api > 0 else None
-    hardware = rent = None
-    if inputs.acquisition == "rent":
-        now = float(np.asarray(inputs.rent_usd_per_accelerator_hour)) or 1.0
-        rents = _final(replace(inputs, rent_usd_per_accelerator_hour=np.array([0.0, now])), result)
-        share = _linear_zero(float(rents[0]), float(rents[1])) if rents[0] >= 0 else None
-        rent = None if share is None else share * now
-    else:
-        now = float(np.asarray(inputs.hardware_usd)) or 1.0
-        flows = _final(replace(inputs, hardware_usd=np.array([0.0, now])), result)
-        share = _linear_zero(float(flows[0]), float(flows[1])) if flows[0] >= 0 else None
-        hardware = None if share is None else share * now
+    factor = _linear_zero(*prices) if api > 0 else None
+    share = _linear_zero(*paids) if paids[0] >= 0 else None
+    price = None if share is None else share * other
+    hardware, rent = (None, price) if rented else (price, None)
     return BreakEven(
         tokens_per_month=tokens,
         utilization=used,
@@ -105,12 +110,6 @@ def break_even(inputs: Inputs, result: Result) -> BreakEven:
     )
 
 
-def _load(inputs: Inputs, result: Result) -> float | None:
-    """Load of machines that are filled at break-even, above 1 where full ones do not do; None where no load does."""
-    idle_full = _final(replace(inputs, utilization=np.array([0.0, 1.0])), result)
-    return _linear_zero(float(idle_full[0]), float(idle_full[1]))
-
-
 def _volume(inputs: Inputs, result: Result, capacity: float) -> tuple[float | None, float | None, bool]:
     """Requests a month that may move at break-even, the share of the capacity served, whether it is above the plan.
 
@@ -120,7 +119,7 @@ def _volume(inputs: Inputs, result: Result, capacity: float) -> tuple[float | No
     plan = float(np.asarray(inputs.utilization))
 
     def demand(requests: np.ndarray[tuple[int, ...], np.dtype[np.float64]], limit: float) -> Inputs:
-        return replace(inputs, demand="requests", demand_amount=requests, migratable_share=1.0, utilization=limit)
+        return moved(inputs, demand="requests", demand_amount=requests, migratable_share=1.0, utilization=limit)
 
     for limit in (plan, 1.0):
         usable = capacity * limit

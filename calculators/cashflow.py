@@ -21,6 +21,9 @@ NEVER_MONTHS = 600
 
 _BLOCK = 60
 
+_NEWTON_STEPS: Final = 3
+"""Enough for nearly all; a month that was not found is bisected."""
+
 
 def monthly_rate(rate_per_year: npt.ArrayLike) -> Array:
     """Monthly rate that compounds to the yearly one: (1 + r)^(1/12) - 1."""
@@ -100,7 +103,7 @@ class FlowTerms:
         """Requests served by own machines in each month; shape (..., months), or (..., 1) when no month differs."""
         cap = self.capacity_requests_per_month[..., None]
         growth = np.log1p(self.demand_growth_per_year)[..., None] / MONTHS_PER_YEAR
-        m = np.asarray(months, dtype=float) if np.any(growth != 0) else np.zeros(1)
+        m = np.asarray(months, dtype=float) if (growth != 0).any() else np.zeros(1)
         demand = self.demand_requests_per_month[..., None] * np.exp(growth * m)
         with np.errstate(over="ignore"):  # more than can be written is 'as much as they can take', which infinity means
             load = np.divide(demand, cap, out=np.zeros(np.broadcast_shapes(demand.shape, cap.shape)), where=cap > 0)
@@ -109,13 +112,13 @@ class FlowTerms:
     def price_level(self, months: npt.ArrayLike) -> Array:
         """API price relative to month 0: (1+g)^(m/12); shape (..., months)."""
         change = np.log1p(self.price_change_per_year)[..., None] / MONTHS_PER_YEAR
-        if not np.any(change != 0):
+        if not (change != 0).any():
             return np.ones((*change.shape[:-1], 1))
         return np.asarray(np.exp(change * np.asarray(months, dtype=float)))
 
     def interest_usd(self, months: npt.ArrayLike) -> Array:
         """Interest paid at the end of each month; shape (..., months)."""
-        if not np.any(self.principal_usd > 0):
+        if not (self.principal_usd > 0).any():
             return np.zeros(1)
         i = self.loan_rate_per_year[..., None] / MONTHS_PER_YEAR
         m = np.asarray(months, dtype=float)
@@ -166,7 +169,7 @@ class Flow:
     def _steady(self) -> bool:
         """No volume that changes and no interest: payback and present value have a closed form."""
         terms = self.terms
-        return not (np.any(terms.demand_growth_per_year != 0) or np.any(terms.principal_usd > 0))
+        return not ((terms.demand_growth_per_year != 0).any() or (terms.principal_usd > 0).any())
 
     @cached_property
     def _operating(self) -> Array:
@@ -339,7 +342,7 @@ def _extend(terms: FlowTerms, payback: Array, last: Array, horizon: Array) -> Ar
     if not pending.any():
         return payback
     flat = terms.take(pending)
-    if not np.any(flat.demand_growth_per_year != 0) and not np.any(flat.interest_usd(horizon[pending][:, None]) > 0):
+    if not (flat.demand_growth_per_year != 0).any() and not np.any(flat.interest_usd(horizon[pending][:, None]) > 0):
         begin = horizon[pending] * 1.0
         value = flat.value_usd(begin[:, None])[:, 0]
         payback[pending] = _geometric_payback(flat, value, cumulative[pending], begin)
@@ -366,7 +369,7 @@ def _geometric_payback(terms: FlowTerms, value: Array, cumulative: Array, begin:
 
     With the value v of month ``begin`` before running cost O and the monthly price factor p, n more months add
     v (1 - p^n) / (1 - p) - O n, or (v - O) n at p = 1. For p <= 1 the sum rises until the month's value falls below O,
-    for p > 1 it turns upward once, so in both cases whole months are bisected up to the last that can help.
+    for p > 1 it turns upward once, so in both cases one whole month, up to the last that can help, is the first.
     """
     running = terms.running_usd_per_month
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
@@ -390,14 +393,44 @@ def _geometric_payback(terms: FlowTerms, value: Array, cumulative: Array, begin:
     high = np.maximum(np.where(falls, np.minimum(most, paying), most), 0.0)
     reached = after(high) >= -slack
     low = np.zeros_like(high)
-    while bool(np.any(high - low > 1)):
-        middle = np.floor(0.5 * (low + high))
+    # Newton's method between the months says which month it is; the two whole months around it are then tried
+    saving = value - running
+    with np.errstate(over="ignore", invalid="ignore"):  # a wild guess is no harm: it is only tried
+        near = np.divide(-cumulative, saving, out=np.array(high), where=(saving > 0) & (high > 0))
+        for _ in range(_NEWTON_STEPS):
+            near = np.minimum(np.maximum(near, 0.0), high)
+            power = np.exp(rate * near)
+            slope = scale * rate * power - cost
+            gap = cumulative + scale * (power - 1.0) - cost * near
+            near = near - np.divide(gap, slope, out=np.zeros(near.shape), where=slope > 0)
+    near = np.floor(near)
+    for tried in (near, near + 1.0):
+        middle = np.minimum(np.maximum(tried, low), high)
         enough = after(middle) >= -slack
-        high = np.where(enough, middle, high)
+        high = np.where(enough & (middle > low), middle, high)
         low = np.where(enough, low, middle)
+    # where that was not it, whole months are bisected
+    left = np.flatnonzero(reached & (high - low > 1))
+    if left.size:
+        parts = (cumulative, scale, rate, cost, slack, low, high)
+        found = _bisect_months(*(np.broadcast_to(x, high.shape).ravel()[left] for x in parts))
+        high = high.copy()
+        high.flat[left] = found
     before, at = after(high - 1.0), after(high)
     part = np.minimum(np.divide(-before, at - before, out=np.zeros(at.shape), where=at > before), 1.0)
     return np.where(reached & (high > 0), begin + high - 1.0 + part, np.inf)
+
+
+def _bisect_months(
+    cumulative: Array, scale: Array, rate: Array, cost: Array, slack: Array, low: Array, high: Array
+) -> Array:
+    """First whole month after ``low``, at the latest ``high``, at whose end the flow is there; flat arrays."""
+    while bool((high - low > 1).any()):
+        middle = np.floor(0.5 * (low + high))
+        enough = cumulative + scale * np.expm1(rate * middle) - cost * middle >= -slack
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle)
+    return high
 
 
 def _most_still_to_come_usd(terms: FlowTerms, month: Array) -> Array:
@@ -427,7 +460,7 @@ def _most_still_to_come_usd(terms: FlowTerms, month: Array) -> Array:
 
 def financing_npv_usd(terms: FlowTerms, length: int) -> Array:
     """Present value of a loan: the principal received now, less the payments and the balance left at the horizon."""
-    if not np.any(terms.principal_usd > 0):
+    if not (terms.principal_usd > 0).any():
         return np.zeros(())
     rate = monthly_rate(terms.discount_rate_per_year)[..., None]
     months = np.arange(length)
@@ -507,7 +540,7 @@ def irr_per_year(flows_usd: npt.ArrayLike) -> float | None:
     """
     flows = np.asarray(flows_usd, dtype=float)
     moving = flows[flows != 0]
-    if not moving.size or moving[0] > 0 or not np.any(moving > 0):
+    if not moving.size or moving[0] > 0 or not (moving > 0).any():
         return None
     k = np.arange(flows.size)
 

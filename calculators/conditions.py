@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calculators.cashflow import NEVER_MONTHS
-from calculators.evaluate import Inputs, Result, evaluate
+from calculators.evaluate import Inputs, Result, evaluate, moved
 from calculators.resolve import PRICE_FIELDS, Resolved
 from calculators.scenario import AMOUNT_OF, SPECS, Scenario, from_values
 from calculators.serverless import PriceNow
@@ -114,7 +114,7 @@ def fixed_volume(inputs: Inputs, result: Result) -> Inputs:
     """The same inputs with a demand of 'spend' written as requests, so that a price does not change the volume."""
     if inputs.demand != "spend":
         return inputs
-    return replace(inputs, demand="requests", demand_amount=float(result.demand_requests_per_month))
+    return moved(inputs, demand="requests", demand_amount=float(result.demand_requests_per_month))
 
 
 def _price_in_force(price: PriceNow, input_tokens: float) -> dict[str, float]:
@@ -345,12 +345,12 @@ def conditions(
     questions = _questions(resolved, result, target)
 
     def gaps(asked: list[_Question], x: Array) -> Array:
-        moved: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         for place, q in enumerate(asked):
             column = np.full(x.shape, float(np.asarray(getattr(base, q.field))))
             column[place] = x[place]
-            moved[q.field] = column
-        found = evaluate(replace(base, **moved), sizing=sizing, extend=False)
+            columns[q.field] = column
+        found = evaluate(moved(base, **columns), sizing=sizing, extend=False)
         return np.broadcast_to(_gap(target, months, found), x.shape)
 
     answers = _solve(questions, gaps)
@@ -363,7 +363,7 @@ def conditions(
             name = questions[k].field
             column = at.setdefault(name, np.full(len(solved), float(np.asarray(getattr(base, name)))))
             column[place] = answers[k][1]
-        there = _saved_until(evaluate(replace(base, **at), sizing=sizing, extend=False), months)[1]
+        there = _saved_until(evaluate(moved(base, **at), sizing=sizing, extend=False), months)[1]
         exact = dict(zip(solved, np.broadcast_to(there, (len(solved),)).tolist(), strict=True))
     # 'auto' would choose another number of machines once a value moves: it is held at the number chosen
     held = {"system_count": int(np.asarray(base.system_count))} if resolved.scenario.system_count == "auto" else {}
@@ -400,19 +400,19 @@ def frontier(inputs: Inputs, result: Result, *, points: int = 25) -> Frontier:
         result: their evaluation.
         points: on the price axis; the other axis has as many.
     """
-    base = replace(fixed_volume(inputs, result), demand="fill")
+    base = moved(fixed_volume(inputs, result), demand="fill")
     here_change = float(np.asarray(inputs.api_price_change_per_year))
     change = np.linspace(min(-0.6, here_change), max(0.2, here_change), points)
     load = np.linspace(1.0 / points, 1.0, points)
     found = evaluate(
-        replace(base, api_price_change_per_year=change[None, :], utilization=load[:, None]), sizing=result.sizing
+        moved(base, api_price_change_per_year=change[None, :], utilization=load[:, None]), sizing=result.sizing
     )
     days, npv = (np.broadcast_to(v, (points, points)) for v in (found.flow.payback_days, found.flow.npv_usd))
     horizon = float(np.asarray(inputs.horizon_months))
     bought = float(result.ownership.capex_usd) > 0
 
     def gap(u: Array) -> Array:
-        at = evaluate(replace(base, utilization=u), sizing=result.sizing, extend=False)
+        at = evaluate(moved(base, utilization=u), sizing=result.sizing, extend=False)
         return _saved_until(at, horizon)[0] if bought else np.asarray(at.flow.npv_usd)
 
     needed = crossing(gap, 0.0, 1.0)

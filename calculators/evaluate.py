@@ -4,6 +4,7 @@
 together. Nothing here knows a catalogue, a person or a page.
 """
 
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -109,42 +110,108 @@ _SIZING_FIELDS = (
 
 @dataclass(frozen=True)
 class Result:
-    """What follows from the inputs; arrays of the inputs' broadcast shape.
+    """What follows from the inputs; arrays of the inputs' broadcast shape, most of them computed when asked for.
 
     Requests and tokens are a month's at month 0. Tokens are the open model's own. ``capacity_*`` is at 100 % of the
-    operating point, all running systems. NaN in an API figure means 'unpriced'.
+    operating point, all running systems. ``asked_requests_per_month`` is the demand, infinity for 'fill'. NaN in an
+    API figure means 'unpriced'.
     """
 
     sizing: Sizing
     ownership: OwnershipCost
     terms: FlowTerms
-    alternative_terms: FlowTerms
     capacity_requests_per_month: Array
-    demand_requests_per_month: Array
-    served_requests_per_month: Array
-    overflow_requests_per_month: Array
+    asked_requests_per_month: Array
     tokens_per_request: Array
     baseline_usd_per_request: Array
-    alternative_usd_per_request: Array
-    baseline_usd_per_month: Array
-    alternative_usd_per_month: Array
-    licence_usd_per_month: Array
-    opex_usd_per_month: Array
-    usd_per_month: Array
-    usd_per_mtok: Array
-    saving_usd_per_month: Array
-    alternative_saving_usd_per_month: Array
+    inputs: Inputs = field(repr=False)
+    numbers: dict[str, Array] = field(repr=False, compare=False)
     extend: bool = True
 
     @cached_property
+    def alternative_usd_per_request(self) -> Array:
+        """What a request costs at the alternative offer, which counts tokens as the open model does."""
+        i, a = self.inputs, self.numbers
+        usd = _request_usd(i.alternative, i.alternative_batch, a, a["token_ratio"], np.zeros(()))
+        return usd * a["alternative_price_factor"]
+
+    @cached_property
+    def alternative_terms(self) -> FlowTerms:
+        """What the months against the alternative offer depend on."""
+        return replace(self.terms, api_usd_per_request=self.alternative_usd_per_request)
+
+    @cached_property
     def flow(self) -> Flow:
-        """Cash flow against the baseline offer; computed when it is first asked for."""
+        """Cash flow against the baseline offer."""
         return evaluate_flow(self.terms, extend=self.extend)
 
     @cached_property
     def alternative_flow(self) -> Flow:
-        """Cash flow against the alternative offer; computed when it is first asked for."""
+        """Cash flow against the alternative offer."""
         return evaluate_flow(self.alternative_terms, extend=self.extend)
+
+    @cached_property
+    def served_requests_per_month(self) -> Array:
+        """Requests that own machines serve."""
+        return self.terms.served_requests(np.zeros(1))[..., 0]
+
+    @cached_property
+    def demand_requests_per_month(self) -> Array:
+        """Requests of the whole demand; of 'fill' those served."""
+        asked = self.asked_requests_per_month
+        return np.where(np.isinf(asked), self.served_requests_per_month, asked)
+
+    @cached_property
+    def overflow_requests_per_month(self) -> Array:
+        """Requests of the demand that are left to the API."""
+        demand = self.demand_requests_per_month
+        left = demand - self.served_requests_per_month
+        return np.where(left <= 1e-9 * demand, 0.0, left)  # rounding is no demand that is left over
+
+    @property
+    def baseline_usd_per_month(self) -> Array:
+        """The whole demand at the baseline offer."""
+        return np.asarray(self.demand_requests_per_month * self.baseline_usd_per_request)
+
+    @property
+    def alternative_usd_per_month(self) -> Array:
+        """The whole demand at the alternative offer."""
+        return np.asarray(self.demand_requests_per_month * self.alternative_usd_per_request)
+
+    @cached_property
+    def licence_usd_per_month(self) -> Array:
+        """Licence fee on the served requests."""
+        return np.asarray(self.terms.licence_usd_per_request * self.served_requests_per_month)
+
+    @cached_property
+    def opex_usd_per_month(self) -> Array:
+        """Running cost of own machines, licence and a loan's mean interest included."""
+        return np.asarray(self.ownership.opex_usd_per_month + self.licence_usd_per_month)
+
+    @cached_property
+    def usd_per_month(self) -> Array:
+        """Running cost and depreciation."""
+        return np.asarray(self.opex_usd_per_month + self.ownership.depreciation_usd_per_month)
+
+    @cached_property
+    def usd_per_mtok(self) -> Array:
+        """Cost of a month per million served tokens; NaN where nothing is served."""
+        month, served = np.broadcast_arrays(self.usd_per_month, self.served_tokens_per_month / TOKENS_PER_MTOK)
+        # dearer than 1e15 USD per million tokens means that next to nothing is served: no price, and no overflow
+        usd: Array = np.divide(
+            month, served, out=np.full(month.shape, np.nan), where=(served > 0) & (served > month * 1e-15)
+        )
+        return usd
+
+    @property
+    def saving_usd_per_month(self) -> Array:
+        """What the served requests would cost at the baseline offer, less the running cost."""
+        return np.asarray(self.served_requests_per_month * self.baseline_usd_per_request - self.opex_usd_per_month)
+
+    @property
+    def alternative_saving_usd_per_month(self) -> Array:
+        """What the served requests would cost at the alternative offer, less the running cost."""
+        return np.asarray(self.served_requests_per_month * self.alternative_usd_per_request - self.opex_usd_per_month)
 
     @property
     def served_tokens_per_month(self) -> Array:
@@ -162,6 +229,20 @@ class Result:
         served, capacity = np.broadcast_arrays(self.served_requests_per_month, self.capacity_requests_per_month)
         used: Array = np.divide(served, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
         return used
+
+
+def moved(inputs: Inputs, **values: Any) -> Inputs:
+    """The inputs with some of them moved; as `dataclasses.replace`, which sets all sixty of them once more.
+
+    Raises:
+        TypeError: a name is not an input.
+    """
+    unknown = values.keys() - Inputs.__dataclass_fields__.keys()
+    if unknown:
+        raise TypeError(f"not an input: {', '.join(sorted(unknown))}")
+    copied = copy(inputs)
+    vars(copied).update(values)
+    return copied
 
 
 def site_inputs(inputs: Inputs) -> SizingInputs:
@@ -203,8 +284,6 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
     # today's spend buys today's tokens: a question about another price does not change how many there are
     whole = _demand_requests(inputs.demand, a, base_request)
     base_request = base_request * a["api_price_factor"]
-    alt_request = _request_usd(inputs.alternative, inputs.alternative_batch, a, ratio, np.zeros(()))
-    alt_request = alt_request * a["alternative_price_factor"]
 
     movable = whole * a["migratable_share"] if inputs.demand != "fill" else whole
 
@@ -237,39 +316,16 @@ def evaluate(inputs: Inputs, *, sizing: Sizing | None = None, extend: bool = Tru
         discount_rate_per_year=a["discount_rate"],
         weights=FLAT if inputs.demand == "fill" else inputs.weights,
     )
-    alt_terms = replace(terms, api_usd_per_request=alt_request)
-    served = terms.served_requests(np.zeros(1))[..., 0]
-    demand = np.where(np.isinf(whole), served, whole)
-    overflow = demand - served
-    overflow = np.where(overflow <= 1e-9 * demand, 0.0, overflow)  # rounding is no demand that is left over
-    licence = fee * served
-    opex = own.opex_usd_per_month + licence
-    month = opex + own.depreciation_usd_per_month
-    served_mtok = served * own_tokens / TOKENS_PER_MTOK
-    month_b, mtok_b = np.broadcast_arrays(month, served_mtok)
     return Result(
         sizing=fit,
         ownership=own,
         terms=terms,
-        alternative_terms=alt_terms,
         capacity_requests_per_month=capacity * rented_share,
-        demand_requests_per_month=demand,
-        served_requests_per_month=served,
-        overflow_requests_per_month=overflow,
+        asked_requests_per_month=whole,
         tokens_per_request=own_tokens,
         baseline_usd_per_request=base_request,
-        alternative_usd_per_request=alt_request,
-        baseline_usd_per_month=demand * base_request,
-        alternative_usd_per_month=demand * alt_request,
-        licence_usd_per_month=licence,
-        opex_usd_per_month=opex,
-        usd_per_month=month,
-        # dearer than 1e15 USD per million tokens means that next to nothing is served: no price, and no overflow
-        usd_per_mtok=np.divide(
-            month_b, mtok_b, out=np.full(month_b.shape, np.nan), where=(mtok_b > 0) & (mtok_b > month_b * 1e-15)
-        ),
-        saving_usd_per_month=served * base_request - opex,
-        alternative_saving_usd_per_month=served * alt_request - opex,
+        inputs=inputs,
+        numbers=a,
         extend=extend,
     )
 

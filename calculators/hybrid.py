@@ -4,12 +4,12 @@ The curve is for month 0 and counts depreciation, so that buying and renting com
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from calculators.evaluate import Inputs, Result, evaluate
+from calculators.evaluate import Inputs, Result, evaluate, moved
 
 Array = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def hybrid_curve(inputs: Inputs, result: Result) -> HybridCurve | None:
     price = float(result.baseline_usd_per_request)
     if inputs.demand == "fill" or step <= 0 or not math.isfinite(price):
         return None
-    one = evaluate(replace(inputs, system_count=float(step)), extend=False)
+    one = evaluate(moved(inputs, system_count=float(step)), extend=False)
     usable = float(one.terms.capacity_requests_per_month) * float(one.terms.rented_share)
     movable = float(result.demand_requests_per_month) * float(np.asarray(inputs.migratable_share))
     peak = max(inputs.weights) if inputs.weights else 1.0
@@ -81,7 +81,7 @@ def hybrid_curve(inputs: Inputs, result: Result) -> HybridCurve | None:
 
 
 def _curve(inputs: Inputs, counts: Array) -> HybridCurve:
-    many = evaluate(replace(inputs, system_count=counts), extend=False)
+    many = evaluate(moved(inputs, system_count=counts), extend=False)
     overflow = np.broadcast_to(many.overflow_requests_per_month * many.baseline_usd_per_request, counts.shape)
     own = np.broadcast_to(many.usd_per_month, counts.shape)
     total = own + overflow

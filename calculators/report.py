@@ -13,7 +13,7 @@ import numpy as np
 from calculators.breakeven import BreakEven, break_even
 from calculators.cashflow import Flow, FlowTerms, Schedule, irr_per_year, schedule
 from calculators.catalog import Catalog
-from calculators.evaluate import Inputs, Result, evaluate, site_inputs
+from calculators.evaluate import Inputs, Result, evaluate, moved, site_inputs
 from calculators.hybrid import HybridCurve, hybrid_curve
 from calculators.link import encode
 from calculators.numbers import money, plain, share
@@ -155,6 +155,16 @@ class Report:
         found = uncertain_inputs(self.resolved, self.result, self.catalog)
         return tuple(sorted((u.name, u.distribution, u.low, u.high) for u in found))
 
+    @property
+    def saving_usd_per_month(self) -> float | None:
+        """Saving of the first month against today's offer; None without a payback."""
+        return number(self.result.saving_usd_per_month) if self.status is not None else None
+
+    @property
+    def alternative_saving_usd_per_month(self) -> float | None:
+        """Saving of the first month against the serverless alternative; None without a payback."""
+        return number(self.result.alternative_saving_usd_per_month) if self.alternative_status is not None else None
+
     def sentences(self, language: Language = "en") -> tuple[str, ...]:
         """The verdict in a language, with the likely range of the payback and the two inputs it hangs on."""
         unsure = self.uncertainty
@@ -211,13 +221,13 @@ def build_report(
     pinned = {name: value for name, value in (pins or {}).items() if isinstance(value, float)}
     if auto:
         best = hybrid.best_count if hybrid is not None else max(int(result.sizing.min_systems), 1)
-        inputs = replace(resolved.inputs, system_count=pinned.get(COUNT_PIN, float(best)))
+        inputs = moved(resolved.inputs, system_count=pinned.get(COUNT_PIN, float(best)))
         resolved = replace(resolved, inputs=inputs)
         result = evaluate(inputs)
     rate = float(result.sizing.output_tokens_per_s)
     if SIZING not in (pins or {}) and pinned.get(RATE_PIN, 0.0) > 0 and rate > 0:
         # an older link's throughput, through the factor that every question about throughput uses
-        resolved = replace(resolved, inputs=replace(resolved.inputs, throughput_factor=pinned[RATE_PIN] / rate))
+        resolved = replace(resolved, inputs=moved(resolved.inputs, throughput_factor=pinned[RATE_PIN] / rate))
         result = evaluate(resolved.inputs, sizing=result.sizing)
     even = break_even(resolved.inputs, result)
     told = []
@@ -363,7 +373,7 @@ def cost_lines(report: Report) -> list[dict[str, Any]]:
 
 
 def _flow_json(
-    report: Report, flow: Flow, terms: FlowTerms, status: str | None, days: float | None, reason: str, saving: Any
+    flow: Flow, terms: FlowTerms, status: str | None, days: float | None, reason: str, saving: float | None
 ) -> dict[str, Any]:
     told = status is not None
     discounted = float(flow.discounted_payback_months) * DAYS_PER_MONTH
@@ -374,7 +384,7 @@ def _flow_json(
         "discounted_days": number(discounted) if told else None,
         "npv_usd": number(flow.npv_usd) if told else None,
         "irr_per_year": number(_irr(terms)) if told else None,
-        "saving_usd_per_month": number(saving) if told else None,
+        "saving_usd_per_month": saving,
     }
 
 
@@ -519,16 +529,15 @@ def _sections(report: Report) -> Sections:
             },
             "self_host": lambda: self_host,
             "payback": lambda: _flow_json(
-                report, r.flow, r.terms, report.status, report.days, report.reason, r.saving_usd_per_month
+                r.flow, r.terms, report.status, report.days, report.reason, report.saving_usd_per_month
             ),
             "alternative_payback": lambda: _flow_json(
-                report,
                 r.alternative_flow,
                 r.alternative_terms,
                 report.alternative_status,
                 report.alternative_days,
                 report.alternative_reason,
-                r.alternative_saving_usd_per_month,
+                report.alternative_saving_usd_per_month,
             ),
             "break_even": lambda: {
                 "tokens_per_month": number(even.tokens_per_month),

@@ -13,7 +13,7 @@ residual value are shares of the hardware price, so they move with it.
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Final, Literal
@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from calculators.cashflow import NEVER_MONTHS
 from calculators.catalog import DATA, Catalog, CatalogError
-from calculators.evaluate import Inputs, Result, evaluate
+from calculators.evaluate import Inputs, Result, evaluate, moved
 from calculators.pins import Distribution
 from calculators.records import Figure, Record
 from calculators.resolve import CATALOGUE_FIELDS, Resolved
@@ -447,8 +447,8 @@ def outcomes(inputs: Inputs, result: Result, draws: Mapping[str, Array], count: 
     step = math.ceil(count / max(round(count / _CHUNK), 1))
     for start in range(0, count, step):
         part = slice(start, min(start + step, count))
-        moved: dict[str, Any] = {name: values[part] for name, values in draws.items()}
-        flow = evaluate(replace(inputs, **moved), sizing=result.sizing).flow
+        columns: dict[str, Any] = {name: values[part] for name, values in draws.items()}
+        flow = evaluate(moved(inputs, **columns), sizing=result.sizing).flow
         days_of[part] = flow.payback_days
         npv_of[part] = flow.npv_usd
     return days_of, npv_of
@@ -467,7 +467,7 @@ def cash_band(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain], co
         Two arrays of shape (months + 1,), the capex (negative) first.
     """
     drawn: dict[str, Any] = dict(draw(uncertain, count))
-    flow = evaluate(replace(inputs, **drawn), sizing=result.sizing, extend=False).flow
+    flow = evaluate(moved(inputs, **drawn), sizing=result.sizing, extend=False).flow
     months = np.broadcast_to(flow.cumulative_usd, (count, flow.cumulative_usd.shape[-1]))
     start = np.broadcast_to(-np.asarray(flow.terms.capex_usd, dtype=float), (count,))
     low, high = np.percentile(np.column_stack([start, months]), [10.0, 90.0], axis=0)
@@ -482,12 +482,12 @@ def tornado(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain]) -> t
 
 def _ends(inputs: Inputs, uncertain: Sequence[Uncertain]) -> dict[str, Array]:
     """Cases of the tornado: in case 2k input k is at its low, in case 2k + 1 at its high, all others are typical."""
-    moved: dict[str, Array] = {}
+    columns: dict[str, Array] = {}
     for k, u in enumerate(uncertain):
         column = np.full(2 * len(uncertain), float(np.asarray(getattr(inputs, u.name))))
         column[2 * k], column[2 * k + 1] = u.low, u.high
-        moved[u.name] = column
-    return moved
+        columns[u.name] = column
+    return columns
 
 
 def _bars(uncertain: Sequence[Uncertain], days: Array, npv: Array) -> tuple[Bar, ...]:
@@ -519,8 +519,8 @@ def summarise(resolved: Resolved, result: Result, catalog: Catalog, count: int =
     uncertain = uncertain_inputs(resolved, result, catalog)
     # draws and the tornado's cases in one evaluation
     drawn, ends = draw(uncertain, count), _ends(resolved.inputs, uncertain)
-    moved = {name: np.concatenate((values, ends[name])) for name, values in drawn.items()}
-    days, npv = outcomes(resolved.inputs, result, moved, count + 2 * len(uncertain))
+    columns = {name: np.concatenate((values, ends[name])) for name, values in drawn.items()}
+    days, npv = outcomes(resolved.inputs, result, columns, count + 2 * len(uncertain))
     bars = _bars(uncertain, days[count:], npv[count:])
     days, npv = days[:count], npv[:count]
     horizon = float(np.asarray(resolved.inputs.horizon_months))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calculators.catalog import Catalog
-from calculators.evaluate import Result, evaluate
+from calculators.evaluate import Result, evaluate, moved
 from calculators.profile import used_share
 from calculators.records import Figure
 from calculators.report import Report
@@ -138,7 +138,8 @@ def cost_curve(report: Report) -> CostCurve | None:
     per_step = room * step / count
     more = min(math.ceil(max(end - room, 0.0) / per_step), _MOST_STEPS)
     counts = count + step * np.arange(more + 1.0)
-    fleet = evaluate(replace(inputs, system_count=counts), extend=False)
+    # of the fleets only their cost is asked for, which no throughput changes
+    fleet = evaluate(moved(inputs, system_count=counts), sizing=result.sizing, extend=False)
     horizon = float(np.asarray(inputs.horizon_months))
     fixed = np.broadcast_to(fleet.ownership.opex_usd_per_month + fleet.ownership.capex_usd / horizon, counts.shape)
     months = np.arange(int(horizon))
@@ -286,7 +287,7 @@ def _settled(scenario: Scenario, catalog: Catalog) -> tuple[Resolved, Result]:
     if scenario.system_count == "auto":
         curve = hybrid_curve(resolved.inputs, result)
         count = curve.best_count if curve is not None else max(int(result.sizing.min_systems), 1)
-        resolved = replace(resolved, inputs=replace(resolved.inputs, system_count=float(count)))
+        resolved = replace(resolved, inputs=moved(resolved.inputs, system_count=float(count)))
         result = evaluate(resolved.inputs)
     return resolved, result
 

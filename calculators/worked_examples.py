@@ -19,7 +19,7 @@ import numpy.typing as npt
 from calculators.breakeven import break_even
 from calculators.cashflow import Flow, FlowTerms, annuity_usd_per_month, evaluate_flow, irr_per_year, monthly_rate
 from calculators.catalog import DATA, Catalog
-from calculators.evaluate import Inputs, evaluate
+from calculators.evaluate import Inputs, evaluate, moved
 from calculators.hybrid import hybrid_curve
 from calculators.memory import cache_bytes_per_token, expected_distinct_experts, model_shape
 from calculators.ownership import Ownership, OwnershipCost, ownership_cost
@@ -198,7 +198,7 @@ def _measured_plan(catalog: Catalog, price: PriceNow, **numbers: Any) -> Inputs:
         "max_tpot_ms": math.inf,
         "serving_cached_share": 0.0,
     }
-    return replace(inputs, baseline=price, baseline_batch=None, **{**plain, **numbers})
+    return moved(inputs, baseline=price, baseline_batch=None, **{**plain, **numbers})
 
 
 # ----------------------------------------------------------------------------------------------------------- examples
@@ -285,7 +285,7 @@ def _w2(given: Given, catalog: Catalog) -> tuple[dict[str, float], dict[str, Any
         rented_hours_per_month=HOURS_PER_MONTH,
         system_count=given["replicas"],
     )
-    one, fleet = evaluate(replace(inputs, system_count=1.0)), evaluate(inputs)
+    one, fleet = evaluate(moved(inputs, system_count=1.0)), evaluate(inputs)
     curve = hybrid_curve(inputs, fleet)
     assert curve is not None  # the demand is given and priced
     served = float(fleet.served_tokens_per_month)
@@ -340,7 +340,7 @@ def _w4(given: Given, catalog: Catalog) -> tuple[dict[str, float], dict[str, Any
     capacity = usable / float(given["peak_to_mean"])
 
     def fleet(tokens: float) -> tuple[int, float]:
-        asked = replace(inputs, demand_amount=tokens)
+        asked = moved(inputs, demand_amount=tokens)
         curve = hybrid_curve(asked, evaluate(asked))
         assert curve is not None  # the demand is given and priced
         assert curve.all_own is not None  # the curve ends above the peak

@@ -4,13 +4,14 @@ import dataclasses
 import datetime as dt
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pytest
 
 from calculators.catalog import load_catalog
-from calculators.evaluate import NUMERIC_FIELDS, Inputs, Result, evaluate
+from calculators.evaluate import NUMERIC_FIELDS, Inputs, Result, evaluate, moved
 from calculators.hybrid import hybrid_curve
 from calculators.resolve import resolve
 from calculators.scenario import Scenario
@@ -355,13 +356,21 @@ CASES: Mapping[str, dict[str, Any]] = {
 }
 
 _SIZES = [f.name for f in dataclasses.fields(Sizing) if f.name not in ("evidence", "anchor", "layout", "warnings")]
+_WHOLES = (
+    "sizing",
+    "ownership",
+    "terms",
+    "alternative_terms",
+    "flow",
+    "alternative_flow",
+    "inputs",
+    "numbers",
+    "extend",
+)
 _RESULTS = [
-    *(f.name for f in dataclasses.fields(Result) if f.name not in ("sizing", "ownership", "terms", "extend")),
-    "served_tokens_per_month",
-    "capacity_tokens_per_month",
-    "used_share_of_capacity",
+    *(f.name for f in dataclasses.fields(Result) if f.name not in _WHOLES),
+    *(n for n, v in vars(Result).items() if isinstance(v, property | cached_property) and n not in _WHOLES),
 ]
-_RESULTS.remove("alternative_terms")
 
 
 def arrays_of(result: Result) -> dict[str, np.ndarray[Any, Any]]:
@@ -436,3 +445,15 @@ def test_a_known_sizing_may_be_handed_in() -> None:
     first = evaluate(inputs)
     again = evaluate(dataclasses.replace(inputs, utilization=np.array([0.5, 0.75])), sizing=first.sizing)
     assert again.flow.payback_days[1] == pytest.approx(float(first.flow.payback_days), rel=1e-12)
+
+
+def test_moved_inputs_are_what_replace_makes_and_the_first_stay_as_they_were() -> None:
+    inputs = inputs_of()
+    changes: dict[str, Any] = {"utilization": np.array([0.1, 0.9]), "demand": "requests", "demand_amount": 5.0}
+    one, other = moved(inputs, **changes), dataclasses.replace(inputs, **changes)
+    for f in dataclasses.fields(Inputs):
+        assert getattr(one, f.name) is getattr(other, f.name), f.name
+    assert inputs.utilization == 0.75
+    assert inputs.demand == "fill"
+    with pytest.raises(TypeError, match="not an input: utilisation"):
+        moved(inputs, utilisation=0.5)
