@@ -33,6 +33,7 @@ NOT_MUTATED = ("__main__.py", "docs.py", "compare_aiconfigurator.py")
 
 TESTS_OF = {
     "calibration": ("calibrate", "sizing"),
+    "evaluate": ("evaluate_prices", "evaluate"),
     "measurements": ("measurements", "validate", "calibrate", "sizing"),
     # the quick ones first: the fit of all points and LibreOffice take minutes
     "calibrate": ("calibrate_parts", "calibrate_report", "calibrate"),
