@@ -127,3 +127,67 @@ def test_a_bound_is_never_named_the_best() -> None:
     slowest = max(known, key=lambda o: o.days or 0.0)
     fastest, cheapest = views.best([*bound, slowest])
     assert fastest == cheapest == slowest
+
+
+# How many machines, where the scenario leaves it open -----------------------------------------------------------------
+
+
+def test_an_open_number_of_machines_to_fill_is_the_smallest_that_holds_the_model() -> None:
+    """'Fill' names no demand to weigh costs by, so there is no curve: as many as hold the weights, at least one."""
+    chosen = report(system_count="auto")
+    for known in (None, chosen):
+        rows = {row.id: row for row in views.machines(chosen.scenario, CATALOG, "en", known)}
+        # 1,560.9e9 bytes of weights: eight H200 of 141 GB hold 1,015 GB of them, eight H100 half as much
+        counts = {s: rows[s].system_count for s in ("hgx-b300-8", "hgx-b200-8", "hgx-h200-8", "hgx-h100-8")}
+        assert counts == {"hgx-b300-8": 1, "hgx-b200-8": 2, "hgx-h200-8": 2, "hgx-h100-8": 4}
+        assert all(rows[s].fits for s in counts)
+        assert all(row.system_count >= 1 for row in rows.values())
+
+
+def test_an_open_number_is_one_where_no_number_holds_the_request() -> None:
+    # 1,048,576 + 1,024 tokens are more than the model's context, on any number of machines
+    asked = Scenario(system_count="auto", input_tokens=1_048_576)
+    rows = views.machines(asked, CATALOG)
+    assert {(row.system_count, row.fits, row.usd_per_mtok) for row in rows} == {(1, False, None)}
+    assert all("A request of 1,049,600 tokens does not fit" in row.why for row in rows)
+
+
+def test_an_open_number_with_a_demand_is_the_cheapest_of_each_machine() -> None:
+    # 94,364 USD of calls fill one 8xB300 at 75 %; 3.5 times as much is cheapest on four (see test_hybrid)
+    chosen = report(system_count="auto", demand="spend", demand_usd_per_month=3.5 * 94_364.3844)
+    rows = {row.id: row for row in views.machines(chosen.scenario, CATALOG)}
+    assert rows["hgx-b300-8"].system_count == 4
+    assert rows["hgx-b300-8"].days == chosen.days
+    for system in ("hgx-h200-8", "mi355x-8"):
+        alone = build_report(chosen.scenario.model_copy(update={"system": system}), CATALOG)
+        assert rows[system].system_count == int(alone.inputs.system_count)
+    ways = views.ways_to_own(chosen.scenario, CATALOG)
+    for way in views.WAYS:
+        option = ways[way]
+        assert not isinstance(option, str)
+        alone = build_report(chosen.scenario.model_copy(update={"acquisition": way}), CATALOG)
+        assert option.system_count == int(alone.inputs.system_count)
+        assert option.capex_usd == pytest.approx(float(alone.result.ownership.capex_usd))
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [("auto", "No number of 8xB300 server costs less than"), (0, "No machine is planned, so all of")]
+)
+def test_no_machine_by_cost_and_no_machine_by_choice_differ(count: int | str, said: str) -> None:
+    asked = Scenario.model_validate({"system_count": count, "demand": "spend", "demand_usd_per_month": 500})
+    known = build_report(asked, CATALOG)
+    for chosen in (None, known):
+        row = next(r for r in views.machines(asked, CATALOG, "en", chosen) if r.id == asked.system)
+        assert row.system_count == 0
+        assert row.why.startswith(said)
+        option = views.ways_to_own(asked, CATALOG, "en", chosen)["buy"]
+        assert not isinstance(option, str)
+        assert option.why.startswith(said)
+
+
+def test_the_staircase_adds_as_many_systems_as_hold_the_model() -> None:
+    # two 8xH200 hold the weights, one more alone would serve nothing
+    curve = views.cost_curve(report(system="hgx-h200-8", system_count=2))
+    assert curve is not None
+    assert curve.own_counts.tolist() == [2, 2, 4, 4]
+    assert curve.own_tokens[3] == pytest.approx(2 * curve.capacity_tokens)
