@@ -189,3 +189,76 @@ def test_no_break_even_means_that_none_exists(scenario: Scenario) -> None:
     if not even.reachable:
         lots = final(demand="requests", demand_amount=1e12, migratable_share=1.0, utilization=1.0)
         assert lots < 1e-6 * abs(float(result.terms.capex_usd)) + 1e-3
+
+
+def test_break_even_prices_do_not_depend_on_the_price_that_is_moved() -> None:
+    """Of a machine that is a gift too: see the default and the rent by hand above."""
+    for hardware in (0, 1, 600_000, 5e6):
+        _, result, even = solved(hardware_usd=hardware)
+        bill = float(result.baseline_usd_per_month)
+        # from a step of 1 USD on millions the last digits are rounding
+        assert even.hardware_usd == pytest.approx(48 * (bill - (RUNNING - 2500)) / 1.25, rel=1e-7)
+    for rent in (0, 4.25, 50):
+        _, result, even = solved(acquisition="rent", rent_usd_per_accelerator_hour=rent)
+        bill = float(result.baseline_usd_per_month)
+        assert even.rent_usd_per_accelerator_hour == pytest.approx((bill - 6250) / 5840, rel=1e-9)
+
+
+def test_a_machine_that_costs_nothing_breaks_even_at_a_price_of_nothing() -> None:
+    gift: dict[str, Any] = {"hardware_usd": 0, "power_kw": 0, "staff_fte": 0}
+    for more in ({}, {"demand": "spend", "demand_usd_per_month": 1000}):
+        _, _, even = solved(**gift, **more)
+        assert even.api_usd_per_mtok == 0
+        assert even.tokens_per_month == 0
+        assert even.api_usd_per_month == 0
+        assert even.reachable
+        assert not even.above_plan
+
+
+def test_a_plan_of_nothing_leaves_the_volume_to_a_full_machine() -> None:
+    # 24,716 of 125,819 USD, above a plan of 0
+    _, _, even = solved(utilization=0, demand="spend", demand_usd_per_month=100_000)
+    assert even.utilization == pytest.approx(0.1964416725)
+    assert (even.reachable, even.above_plan) == (True, True)
+    assert even.planned_utilization == pytest.approx(0.1964416725)
+
+
+SLOW: dict[str, Any] = {"measured_output_tokens_per_s": 124, "demand": "spend", "demand_usd_per_month": 1000}
+"""A tenth of the speed: full machines serve 12,582 USD a month, so no volume they can take pays 24,716 a month."""
+
+
+def test_a_volume_beyond_the_machines_by_hand() -> None:
+    costs = 630_000 + 48 * RUNNING
+    _, _, even = solved(**SLOW)
+    assert (even.reachable, even.utilization, even.above_plan) == (False, None, False)
+    assert even.api_usd_per_month == pytest.approx(costs / 48, rel=1e-9)
+    assert even.tokens_per_month == pytest.approx(costs / 48 / 0.039936 * 9216, rel=1e-9)
+    # a demand that grows by half a year: of month 0, with the sum of 1.5^(m/12) over 48 months
+    _, _, even = solved(**SLOW, demand_growth_per_year=0.5)
+    months = (1.5**4 - 1) / (1.5 ** (1 / 12) - 1)
+    assert even.api_usd_per_month == pytest.approx(costs / months, rel=1e-9)
+    # a price that halves every year pays 0.5^(m/12) of it
+    _, _, even = solved(**SLOW, api_price_change_per_year=-0.5)
+    months = (1 - 0.5**4) / (1 - 0.5 ** (1 / 12))
+    assert even.api_usd_per_month == pytest.approx(costs / months, rel=1e-9)
+    # the API's own count of tokens is paid, the open model's is served: 1.5 times as many tokens, at the same spend
+    _, _, even = solved(**SLOW, token_ratio=1.5)
+    assert even.api_usd_per_month == pytest.approx(costs / 48, rel=1e-9)
+    assert even.tokens_per_month == pytest.approx(costs / 48 / 0.039936 * 9216 * 1.5, rel=1e-9)
+
+
+def test_interest_is_part_of_a_volume_beyond_the_machines() -> None:
+    # 630,000 USD over 36 months at 12 %: 1 % a month, so 20,925.02 a month and 123,300 of interest in all
+    payment = 630_000 * 0.01 / (1 - 1.01**-36)
+    interest = 36 * payment - 630_000
+    assert interest == pytest.approx(123_301, abs=1)
+    _, _, even = solved(**SLOW, acquisition="loan", loan_rate=0.12, loan_months=36)
+    assert even.api_usd_per_month == pytest.approx((630_000 + interest) / 48 + RUNNING, rel=1e-9)
+
+
+def test_the_break_even_price_is_per_token_as_the_provider_counts_it() -> None:
+    # 4.3333 USD per million today; own machines see 1.5 times the tokens, the price is still for the provider's
+    _, result, even = solved(token_ratio=1.5)
+    spend = 630_000 / 48 + RUNNING
+    share = spend / float(result.baseline_usd_per_month)
+    assert even.api_usd_per_mtok == pytest.approx(0.039936 / 9216 * 1e6 * share, rel=1e-9)

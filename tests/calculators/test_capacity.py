@@ -66,3 +66,52 @@ def test_a_longer_prompt_waits_longer_for_its_first_token() -> None:
     known = lone[np.isfinite(lone)]
     assert known.size > 3
     assert np.all(np.diff(known) > 0)
+
+
+def test_kinds_of_tokens_by_hand() -> None:
+    # 29.035e9 tokens a month at 100 %: 8,192 of 9,216 are input, a quarter of them from the cache; 1.5 times as many by
+    # the open model's own count
+    report = _report(cached_share=0.25, measured_output_tokens_per_s=1240, token_ratio=1.5)
+    requests = float(report.result.capacity_requests_per_month)
+    rows = capacity.months(report)
+    assert [r.utilization for r in rows] == [0.25, 0.5, 0.75, 1.0]
+    for row in rows:
+        served = row.utilization * requests * 1.5
+        assert row.new_input_tokens == pytest.approx(served * 8192 * 0.75)
+        assert row.cached_input_tokens == pytest.approx(served * 8192 * 0.25)
+        assert row.output_tokens == pytest.approx(served * 1024)
+        assert row.tokens == pytest.approx(served * 9216)
+
+
+def test_the_speed_is_one_replicas_however_many_there_are() -> None:
+    one, three = capacity.speed(_report()), capacity.speed(_report(system_count=3))
+    assert one is not None
+    assert three is not None
+    assert three.point == pytest.approx(one.point)
+    assert one.user_tokens_per_s == pytest.approx(1000 / one.tpot_ms)
+    assert np.all(one.low_output_tokens_per_s <= one.output_tokens_per_s)
+    assert np.all(one.output_tokens_per_s <= one.high_output_tokens_per_s)
+    assert np.all(np.diff(one.concurrency) > 0)
+    assert np.all(one.ttft_s > 0)
+
+
+def test_no_operating_point_where_nothing_runs() -> None:
+    assert capacity.speed(_report(system="hgx-b200-8")) is None
+    missed = capacity.speed(_report(max_tpot_ms=0.001))
+    assert missed is not None
+    assert missed.point is None
+    assert missed.concurrency.size > 5
+    assert capacity.speed(_report(system_count=0)) is None
+
+
+def test_what_a_planned_number_lacks_is_shared_by_its_accelerators() -> None:
+    """A plan of four 8xH100 holds the weights; of three each of 24 accelerators lacks a part, and none has a cache."""
+    report = _report(system="hgx-h100-8", system_count=3)
+    parts, usable, short = capacity.memory_parts(report)
+    # 1,560.9e9 bytes / 24 = 65.0e9 each, of 80e9 of which a tenth is the engine's: the weights alone would go in
+    assert [p.key for p in parts] == ["weights", "overhead"]
+    assert parts[0].size_bytes == pytest.approx(float(report.result.sizing.weights_bytes) / 24)
+    assert parts[1].size_bytes == pytest.approx(0.1 * usable)
+    assert short == pytest.approx(float(report.result.sizing.short_by_bytes) / 24)
+    none, _, _ = capacity.memory_parts(_report(system="hgx-h100-8", system_count=0))
+    assert [p.key for p in none] == ["weights", "cache", "state", "overhead", "free"]

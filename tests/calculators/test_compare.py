@@ -100,3 +100,54 @@ def test_same_title_twice_gets_numbers() -> None:
 def test_two_to_four(count: int) -> None:
     with pytest.raises(CompareError, match=rf"^{count} scenarios were given; compare 2 to 4\.$"):
         compare([BASE] * count, load_catalog())
+
+
+def best(found: Comparison, field: str) -> tuple[int, ...]:
+    return next(r.best for r in found.results if r.field == field)
+
+
+def test_four_scenarios_and_a_tie() -> None:
+    # a half costs more per token than three quarters, and a rented machine pays nothing back
+    found = compare([BASE, "utilization=0.5", BASE, "utilization=0.7"], load_catalog())
+    assert found.labels == ("Base (1)", "Scenario 2", "Base (3)", "Scenario 4")
+    assert best(found, "payback.days") == (0, 2)
+    assert best(found, "payback.npv_usd") == (0, 2)
+    assert best(found, "self_host.usd_per_mtok") == (0, 2)
+    assert best(found, "self_host.capex_usd") == ()
+    assert best(found, "payback.status") == ()
+    # neither end of a bill or of a fit is better
+    assert best(found, "serverless.baseline.usd_per_month") == ()
+
+
+def test_what_is_not_known_is_not_ranked_and_never_is_last() -> None:
+    # one 8xB200 does not hold the model: nobody knows its payback, so a single known one is not the better
+    unknown = compare([BASE, "system=hgx-b200-8"], load_catalog())
+    assert row(unknown, "payback.status") == ("pays_back", None)
+    assert row(unknown, "payback.days")[1] is None
+    assert best(unknown, "payback.days") == ()
+    # against both offers: 5/6 of the bill pays back as well, 2 % of load never does
+    never = compare(["utilization=0.02", BASE, "utilization=0.5"], load_catalog())
+    for part in ("payback", "alternative_payback"):
+        assert row(never, f"{part}.status") == ("never", "pays_back", "pays_back")
+        assert best(never, f"{part}.days") == (1,)
+    both = compare(["utilization=0.02", "utilization=0.03"], load_catalog())
+    assert best(both, "payback.days") == ()
+    days = next(r for r in both.results if r.field == "payback.days")
+    assert (days.values, days.unit) == ((None, None), "")
+
+
+def test_a_scenario_that_cannot_be_resolved_is_never_better_and_has_no_figures() -> None:
+    found = compare(["demand=spend", BASE, "utilization=0.5"], load_catalog())
+    assert best(found, "payback.days") == (1,)
+    assert row(found, "self_host.capex_usd") == (None, 630_000, 630_000)
+    assert row(found, "hardware_usd") == (None, 600_000, 600_000)
+    assert row(found, "demand") == ("spend", "fill", "fill")
+    assert found.sides[0].label == "Scenario 1"
+
+
+def test_never_against_one_offer_is_not_never_against_the_other() -> None:
+    # 13,500 USD of calls pay 11,591 of running cost and the machine in 330 months; 5/6 of them, 11,250, never do
+    found = compare(["demand=spend&demand_usd_per_month=13500", BASE], load_catalog())
+    assert row(found, "payback.status") == ("beyond_horizon", "pays_back")
+    assert row(found, "alternative_payback.status") == ("never", "pays_back")
+    assert best(found, "payback.days") == best(found, "alternative_payback.days") == (1,)

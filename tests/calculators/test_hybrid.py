@@ -138,3 +138,55 @@ def test_range_of_the_curve_holds_the_optimum(tokens: float, profile: str) -> No
     beyond = evaluate(dataclasses.replace(inputs, system_count=curve.system_counts[-1] + np.array([1.0, 5.0, 50.0])))
     total = beyond.usd_per_month + beyond.overflow_requests_per_month * beyond.baseline_usd_per_request
     assert np.all(total >= curve.total_usd_per_month.min() - 1e-6)
+
+
+def counts_of(**changes: Any) -> list[float]:
+    _, curve = curve_of(**changes)
+    assert curve is not None
+    return [float(n) for n in curve.system_counts]
+
+
+def test_the_curve_ends_one_replica_after_the_fleet_that_takes_all() -> None:
+    one = float(evaluate(resolve(Scenario(), load_catalog()).inputs).served_tokens_per_month)
+    demand: dict[str, Any] = {"demand": "tokens", "demand_tokens_per_month": 3.5 * one}
+    assert counts_of(**demand) == [0, 1, 2, 3, 4, 5]
+    # half of it may move: 1.75 machines are two, and one more
+    assert counts_of(**demand, migratable_share=0.5) == [0, 1, 2, 3]
+    # rented for half of the hours, each takes half as much a month: seven, and one more
+    assert counts_of(**demand, acquisition="rent", rented_hours_per_month=365)[-1] == 8
+    # an uneven week needs machines for its peak hour
+    inputs, curve = curve_of(**demand, profile="office-hours")
+    assert curve is not None
+    assert max(inputs.weights) > 1.2
+    assert curve.system_counts[-1] == np.ceil(3.5 * max(inputs.weights)) + 1
+    # two 8xH200 hold the model: machines that serve nothing are shown as one replica beside none
+    assert counts_of(demand="tokens", demand_tokens_per_month=1e9, utilization=0) == [0, 1]
+    assert counts_of(demand="tokens", demand_tokens_per_month=1e9, utilization=0, system="hgx-h200-8") == [0, 2]
+    # a demand beyond any fleet is shown up to ten thousand systems
+    assert counts_of(demand="tokens", demand_tokens_per_month=1e18)[-1] == 10_000
+    assert counts_of(demand="tokens", demand_tokens_per_month=1e18, system="hgx-h100-8")[-1] == 10_000
+
+
+def test_no_demand_is_served_by_no_fleet() -> None:
+    _, curve = curve_of(demand="tokens", demand_tokens_per_month=0)
+    assert curve is not None
+    assert curve.system_counts.tolist() == [0, 1]
+    assert curve.served_share.tolist() == [0, 0]
+    assert curve.overflow_usd_per_month.tolist() == [0, 0]
+    assert (curve.best, curve.all_own) == (0, None)
+
+
+def test_no_curve_for_a_request_that_no_machine_holds() -> None:
+    # 1,048,576 + 1,024 tokens are more than the model's context
+    assert curve_of(demand="tokens", demand_tokens_per_month=30e9, input_tokens=1_048_576)[1] is None
+
+
+def test_best_of_a_large_fleet_is_exact_where_part_must_stay() -> None:
+    inputs, curve = curve_of(demand="tokens", demand_tokens_per_month=30e12, migratable_share=0.9)
+    assert curve is not None
+    assert curve.all_own is None
+    every = np.arange(0, float(curve.system_counts[-1]) + 1)
+    assert every.size > 1000
+    many = evaluate(dataclasses.replace(inputs, system_count=every))
+    total = many.usd_per_month + many.overflow_requests_per_month * many.baseline_usd_per_request
+    assert curve.best_count == int(np.argmin(total))
