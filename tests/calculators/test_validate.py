@@ -7,14 +7,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from calculators import memory as mem
+from calculators import validate
 from calculators.calibration import load_calibration, measurement_rows
 from calculators.catalog import load_catalog
 from calculators.measurements import Point, Unusable, number, parse_layout, parse_row, parse_rows, read_csv
 from calculators.memory import Layout
-from calculators.throughput import Plan, Pool
-from calculators.validate import Reference, calibrated_constants, predict, references, validate_rows
+from calculators.throughput import Constants, Plan, Pool, operate
+from calculators.validate import (
+    Prediction,
+    Reference,
+    accepted_tokens,
+    calibrated_constants,
+    compiled_of,
+    concurrency_of,
+    predict,
+    references,
+    shape_of,
+    validate_rows,
+)
+from calculators.validate import _rate_at_speed as rate_at_speed
 
 CATALOG = load_catalog()
 DATA = Path(__file__).resolve().parents[2] / "data" / "measurements"
@@ -609,3 +624,265 @@ def test_an_unstated_load_follows_from_rate_and_speed():
     ((ref,),) = refs_of(open_).values()
     assert math.exp(ref.log_concurrency) == pytest.approx(open_.output_tokens_per_s * open_.tpot_s, rel=0.5)
     assert math.exp(ref.log_concurrency) >= open_.output_tokens_per_s * open_.tpot_s
+
+
+# ------------------------------------------------------------------------------- differences, arms and dates together
+
+DRAFT: dict[str, Any] = {"spec": "mtp", "accepted": 2.5}
+SPLIT = Plan(Pool(TP8), Pool(Layout(pp=8), 2))
+"""Two prefill workers of eight beside one decode worker of eight."""
+
+
+@pytest.mark.parametrize(
+    ("target", "change", "strength"),
+    [
+        ({}, {"engine": "vllm", "precision": "nvfp4"}, 0.3 * 0.5),
+        (DRAFT, {"spec": "EAGLE-3", "engine": "vllm"}, 0.3 * 0.5),
+        (DRAFT, {"spec": "EAGLE-3", "precision": "nvfp4"}, 0.5 * 0.5),
+        (DRAFT, {"spec": "EAGLE-3", "arm": "b"}, 0.5 * 0.6),
+        ({}, {"precision": "nvfp4", "plan": Plan(Pool(TP8))}, 0.5 * 0.6),
+        ({}, {"arm": "b", "plan": Plan(Pool(Layout(tp=4, dp=2)))}, 0.6 * 0.3),
+        (DRAFT, {"spec": "EAGLE-3", "engine": "vllm", "precision": "nvfp4", "arm": "b"}, 0.3 * 0.5 * 0.5 * 0.6),
+        # a draft against none is no other kind of draft: how many tokens it gets accepted says how far they are apart
+        ({}, {"spec": "mtp", "accepted": 1.0}, 1.0),
+        ({"spec": "mtp", "accepted": 1.0}, {"spec": "none", "accepted": 1.0}, 1.0),
+        ({"plan": SPLIT}, {}, 1.0),
+        ({"plan": SPLIT}, {"plan": Plan(Pool(Layout(tp=8, dcp=8)), SPLIT.prefill)}, 0.6),
+        ({"plan": SPLIT}, {"plan": Plan(Pool(TP8, 2), SPLIT.prefill)}, 0.3),
+        ({"plan": SPLIT}, {"plan": Plan(Pool(TP8), Pool(Layout(pp=8)))}, 0.3),
+    ],
+)
+def test_differences_multiply(target: dict[str, Any], change: dict[str, Any], strength: float):
+    asked = replace(TARGET, **target)
+    other = measured(**{**target, **change})
+    assert told(asked, other)[0] / own_ratio(other) == pytest.approx(strength, abs=1e-6)
+
+
+def test_the_strongest_series_is_the_anchor_and_sets_the_evidence():
+    like, unlike = measured("like"), measured("unlike", precision="nvfp4")
+    for points in ((like, unlike), (unlike, like)):
+        pull, level, anchor = told(TARGET, *points)
+        assert (level, anchor) == ("measured", "like")
+        assert pull == pytest.approx(own_ratio(like))  # what is the same configuration and shape speaks alone
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "evidence"),
+    [(60.0, "measured"), (57.0, "interpolated"), (51.0, "interpolated"), (49.0, "modelled"), (82.0, "interpolated")],
+)
+def test_how_far_from_a_single_point_it_still_speaks(concurrency: float, evidence: str):
+    """Within 10 % it is measured, within 28 % (a quarter on the logarithm) interpolated: 64 / 1.284 = 49.8."""
+    assert told(TARGET, measured(concurrency=concurrency))[1] == evidence
+
+
+def test_the_nearest_point_of_a_series_is_its_anchor():
+    # on the logarithm 100 is 0.45 above 64 and 32 is 0.69 below
+    low, high = measured("low", 1.1, concurrency=32.0), measured("high", 1.5, concurrency=100.0)
+    assert told(TARGET, low, high)[2] == told(TARGET, high, low)[2] == "high"
+
+
+def test_of_two_points_at_one_load_only_one_speaks():
+    # 66 is 3 % above 64, the same load; 70 is 9 % above it, another one
+    near, far = {"concurrency": 66.0, "date": TARGET.date}, {"concurrency": 64.0, "date": "2025-01-01"}
+    new, old = measured("new", 1.5, **near), measured("old", 1.1, **far)
+    for points in ((new, old), (old, new)):
+        pull, _, anchor = told(TARGET, *points)
+        assert (pull, anchor) == (pytest.approx(own_ratio(new)), "new")
+    apart = replace(new, concurrency=70.0)
+    assert told(TARGET, apart, old)[0] == pytest.approx(own_ratio(old))
+    first, second = measured("a", 1.1), measured("b", 1.5)  # of one day: the first by name
+    for points in ((first, second), (second, first)):
+        assert told(TARGET, *points)[0] == pytest.approx(own_ratio(first))
+
+
+def test_arms_that_took_turns_in_concurrency_are_one_series():
+    target = replace(TARGET, arm="a")
+    low = measured("low", 1.1, arm="a", concurrency=32.0)
+    high = measured("high", 1.5, arm="b", concurrency=128.0)
+    pull, level, _ = told(target, low, high)
+    assert (pull, level) == (pytest.approx((own_ratio(low) + own_ratio(high)) / 2), "interpolated")
+    # run at the same concurrencies the arms are two curves, and the target's own speaks
+    own = measured("own", 1.3, arm="a", concurrency=128.0)
+    between = measured("between", 2.0, arm="b")
+    pull, level, _ = told(target, low, own, between)
+    assert (pull, level) == (pytest.approx((own_ratio(low) + own_ratio(own)) / 2), "interpolated")
+    at_one = measured("2", 1.1, arm="a"), measured("1", 1.5, arm="b")
+    for points in (at_one, at_one[::-1]):
+        assert told(target, *points)[0] == pytest.approx(own_ratio(at_one[0]))
+
+
+@pytest.mark.parametrize(
+    ("target", "near", "far"),
+    [
+        ("2026-01-10", "2026", "2026-03-30"),  # a bare year is its beginning
+        ("2026-01-10", "2026-01-05", "2026"),
+        ("2025-06-01", "2025/2026 (doc, undated)", "2027-01-01"),
+        ("2026-06-01", "2020-01-01", ""),  # what has no date is far from all that has one
+        ("", "", "2020-01-01"),
+        ("2026-03-02", "2026-02-27", "2026-03-09"),
+        ("2026-12-30", "2027-01-02", "2026-12-20"),
+    ],
+)
+def test_which_of_two_dates_is_nearer(target: str, near: str, far: str):
+    # the ids would decide for the other one
+    speaks, silent = measured("b", 1.5, date=near), measured("a", 1.1, date=far)
+    # the software's half-year is part of a point's constants: compare which of both anchors, not by how much
+    assert told(replace(TARGET, date=target), silent, speaks)[2] == "b"
+
+
+def test_another_accelerator_of_the_class_makes_it_modelled_and_anchors_nothing():
+    """GB300 has the B300's class; another model of that class, or another engine, says less."""
+    assert told(TARGET, measured(accelerator_id="gb300")) == (0.0, "modelled", "")
+    assert told(TARGET, measured(accelerator_id="gb300", engine="vllm"))[1] == "class"
+    assert told(TARGET, measured(accelerator_id="mi355x", class_id="cdna4"))[1] == "class"
+    assert told(TARGET, measured(model_id="deepseek-r1-0528"))[1] == "class"
+
+
+def test_points_that_do_not_anchor_do_not_hide_those_after_them():
+    silent = {"concurrency": math.nan, "tpot_s": math.nan, "user_tokens_per_s": math.nan, "ttft_s": math.nan}
+    bad = (
+        measured("marked", suspect="marked SUSPECT in its notes"),
+        measured("dummy", suspect="dummy weights"),
+        measured("draft", spec="a new draft", accepted=math.nan),
+        measured("silent", **silent),
+    )
+    ((only_one,),) = refs_of(*bad, measured("good")).values()
+    assert only_one.point.id == "good"
+    pools = measured("pools", plan=Plan(Pool(Layout(tp=4)), Pool(Layout(tp=4))))
+    far, full = measured("far", input_tokens=5 * TARGET.input_tokens), measured("full", saturation=True)
+    assert told(TARGET, pools, far, full, measured("good"))[2] == "good"
+
+
+# ----------------------------------------------------------------------------------------------- what a prediction is
+
+
+def test_a_prediction_without_points_is_the_models_own_rate_of_the_row():
+    target = replace(TARGET, cached_share=0.5, **DRAFT)
+    plan = compiled_of(target, CATALOG, CONSTANTS(target))
+    # 3 drafts and a token of its own are verified a step, 2.5 of them accepted
+    rate = operate(plan, 64.0, 8192.0, 1024.0, 0.5, 2.5, 4.0).requests_per_s
+    found = predict(target, CATALOG, CALIBRATION, {}, CONSTANTS)
+    assert found.output_tokens_per_s == pytest.approx(1024 * float(rate))
+
+
+def test_accepted_tokens_that_a_row_leaves_open_are_those_of_its_kind_of_draft():
+    open_ = replace(TARGET, spec="mtp", accepted=math.nan)
+    assert accepted_tokens(open_, CALIBRATION) == CALIBRATION.accepted_by_spec["mtp"]
+    assert accepted_tokens(replace(open_, accepted=1.5), CALIBRATION) == 1.5
+    assert math.isnan(accepted_tokens(replace(open_, spec="a new draft"), CALIBRATION))
+
+
+def test_a_model_in_its_own_precision_is_the_catalogues():
+    own = mem.model_shape(CATALOG.models["kimi-k3"])
+    assert shape_of(TARGET, CATALOG) == own  # 4.25 bits, as published
+    # other four bits are no wider than the published ones, but their products are of four bits too
+    nvfp4 = shape_of(replace(TARGET, precision="nvfp4"), CATALOG)
+    assert (nvfp4.routed_bytes, nvfp4.activation_bits, own.activation_bits) == (own.routed_bytes, 4, 8)
+    r1 = mem.model_shape(CATALOG.models["deepseek-r1-0528"])
+    as_fp8, as_fp4 = (
+        shape_of(replace(TARGET, model_id=r1.id, precision=precision), CATALOG) for precision in ("fp8", "fp4")
+    )
+    assert as_fp8 == r1
+    assert as_fp4.routed_bits == 4.5
+    assert as_fp4.routed_bytes == pytest.approx(r1.routed_bytes * 4.5 / r1.routed_bits)
+
+
+def test_a_dense_model_in_half_its_bits_reads_half_its_bytes():
+    dense = next(s for s in map(mem.model_shape, CATALOG.models.values()) if not s.experts and s.dense_bits > 15.9)
+    assert shape_of(replace(TARGET, model_id=dense.id, precision="bf16"), CATALOG) == dense
+    fp8 = shape_of(replace(TARGET, model_id=dense.id, precision="fp8"), CATALOG)
+    assert fp8.dense_bytes == pytest.approx(dense.dense_bytes * 8.06 / dense.dense_bits)
+
+
+def test_a_class_that_was_never_measured_is_bounded():
+    unknown = replace(TARGET, class_id="no such class")
+    assert CONSTANTS(unknown) == CALIBRATION.best_constants()
+    # one accelerator has no link, about which measured classes could tell
+    assert CONSTANTS(replace(unknown, plan=Plan(Pool(Layout())))) == Constants.bound()
+    two = replace(unknown, plan=Plan(Pool(Layout(tp=2))))
+    assert CONSTANTS(two) == CALIBRATION.best_constants()
+    assert CONSTANTS(TARGET) == CALIBRATION.for_point("blackwell-ultra", "sglang", "2026H2").constants
+
+
+def loaded(**change: Any) -> float:
+    """Requests in flight that a 'max load' row is taken to hold."""
+    point = replace(TARGET, saturation=True, concurrency=math.nan, **change)
+    return concurrency_of(point, CATALOG, compiled_of(point, CATALOG, CONSTANTS(point)), 1.0)
+
+
+def test_max_load_by_hand():
+    shape, chip = shape_of(TARGET, CATALOG), mem.chip(CATALOG.accelerators["b300_sxm"])
+    # nine tenths of the memory, in requests of 8,192 + 1,024 tokens
+    held = float(mem.sequences_that_fit(shape, TARGET.plan.decode.layout, "fp8", chip.usable_bytes, 0.9, 9216))
+    assert 1 < held < 4096
+    assert loaded() == pytest.approx(held)
+    assert loaded(plan=Plan(Pool(TARGET.plan.decode.layout, 2))) == pytest.approx(2 * held)
+    # a request of two tokens would fit by the million: 1,024 on each of eight accelerators; a longer one is one
+    assert loaded(input_tokens=1.0, output_tokens=1.0, model_id="deepseek-r1-0528", precision="fp8") == 8 * 1024
+    assert loaded(input_tokens=1e8) == 1.0
+
+
+def test_a_speed_that_tells_the_load_and_one_that_tells_nothing():
+    """Expected are 16 requests a worker, within a factor e^1.5; the speed is known within 6 %."""
+
+    # time per token = requests in flight, in ms: log c is 4.605 +- 0.06 by the speed, 2.773 +- 1.5 by expectation, so
+    # 4.60517 - 1.83258 x 0.0036 / (2.25 + 0.0036) = 4.60224; with four workers 4.15888 is expected, and 4.60446 found
+    def at(log_c: Any) -> tuple[Any, Any]:
+        return 3.0 * np.exp(log_c), np.exp(log_c) / 1000.0
+
+    for workers, log_c in ((1, 4.60224), (4, 4.60446)):
+        rate, found = rate_at_speed(at, 0.1, workers)
+        assert found == pytest.approx(log_c, abs=1e-5)
+        assert rate == pytest.approx(3 * math.exp(log_c), rel=1e-5)
+
+    # at the floor all loads have one speed: a normal of 2.77259 +- 1.5 without what is below one request (-1.8484 s):
+    # 2.77259 + 1.5 x 0.07226 / 0.96773 = 2.88460
+    def flat(log_c: Any) -> tuple[Any, Any]:
+        return np.exp(log_c), np.full(np.shape(log_c), 0.02)
+
+    assert rate_at_speed(flat, 0.02, 1)[1] == pytest.approx(2.8846, abs=0.01)
+    # up to 100,000: of a thousand workers log 16,000 = 9.68 is expected, and 1.22 s above it is the end:
+    # 9.68034 - 1.5 x 0.18926 / 0.88904 = 9.36102
+    assert rate_at_speed(flat, 0.02, 1000)[1] == pytest.approx(9.361, abs=0.01)
+
+
+def test_a_figure_that_cannot_be_computed_is_listed_and_the_rows_after_it_are_read(monkeypatch: pytest.MonkeyPatch):
+    real = validate.predict
+
+    def broken(point: Point, *args: Any, **more: Any) -> Prediction:
+        if point.id != "broken":
+            return real(point, *args, **more)
+        return Prediction(math.inf, "measured", "")
+
+    monkeypatch.setattr(validate, "predict", broken)
+    unread = {**row("k3-001"), "id": "unread", "spec": "a new draft"}
+    result = validate_rows([{**row("k3-001"), "id": "broken"}, unread, row("k3-009")], CATALOG)
+    assert [r["id"] for r in result["rows"]] == ["k3-009"]
+    assert result["summary"]["skipped"] == [
+        {"id": "broken", "why": "its figures are outside what can be computed"},
+        {"id": "unread", "why": "accepted tokens per step of 'a new draft' are not stated"},
+    ]
+
+
+def test_a_summary_of_nothing_and_of_both_signs(monkeypatch: pytest.MonkeyPatch):
+    assert validate_rows([], CATALOG)["summary"] == {
+        "n": 0, "mape": None, "median_ape": None, "p90_ape": None, "by_hardware": {}, "skipped": [],
+    }  # fmt: skip
+    # 30 % too much and 10 % too little: 20 % off in the mean and the median, 0.1 + 0.9 x 0.2 = 28 % at the ninth decile
+    said = {"a": 1.3, "b": 0.9}
+
+    def wrong(point: Point, *_: Any, **__: Any) -> Prediction:
+        return Prediction(said[point.id] * point.output_tokens_per_s, "measured", "")
+
+    monkeypatch.setattr(validate, "predict", wrong)
+    rows = [{**row("k3-001"), "id": "a"}, {**row("k3-001"), "id": "b"}]
+    result = validate_rows(rows, CATALOG)
+    assert [r["error"] for r in result["rows"]] == pytest.approx([0.3, -0.1])
+    summary = {"n": 2, "mape": 0.2, "median_ape": 0.2, "p90_ape": 0.28}
+    assert {name: result["summary"][name] for name in summary} == pytest.approx(summary)
+    assert result["summary"]["by_hardware"] == {"b300_sxm": pytest.approx(summary)}
+
+
+def test_a_path_may_be_a_text():
+    path = DATA / "k3_measured.csv"
+    assert validate_rows(str(path), CATALOG) == validate_rows(path, CATALOG)
