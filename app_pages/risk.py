@@ -369,8 +369,6 @@ def price_and_load(f: Frontier) -> None:
         "contours": {
             **levels,
             "coloring": "fill",
-            "showlabels": True,
-            "labelfont": {"size": 12, "color": "#12181F"},
         },
         "line": {"color": charts.INK, "width": 1},
         "showscale": False,
@@ -395,7 +393,7 @@ def price_and_load(f: Frontier) -> None:
         "font": {"size": 13, "color": "#12181F"},
     }
     fig = drawn(
-        [field, place],
+        [field, charts.level_names(x, y, colours["z"], levels), place],
         {"title": {"text": t("risk.axis_change")}, "range": [x[0], x[-1]]},
         {"title": {"text": t("risk.axis_load")}, "range": [y[0], 100]},
         annotations=[label],
@@ -408,9 +406,13 @@ def price_and_load(f: Frontier) -> None:
     where = {"change": share(f.here_price_change), "load": share(f.here_utilization)}
     here = fmt.payback(report.status, report.days, language)
     worth = money(float(report.result.flow.npv_usd))
-    shown = [[days(v) for v in row] for row in f.payback_days.T] if bought else (f.npv_usd.T / 1e6).round(3)
-    columns: dict[str, Sequence[object]] = {t("risk.axis_load"): y.round()}
-    columns |= {f"{change:.0f} %": shown[j] for j, change in enumerate(x) if j % 4 == 0}
+
+    def columns() -> dict[str, Sequence[Any]]:
+        shown = [[days(v) for v in row] for row in f.payback_days.T] if bought else (f.npv_usd.T / 1e6).round(3)
+        return {t("risk.axis_load"): y.round()} | {
+            f"{change:.0f} %": shown[j] for j, change in enumerate(x) if j % 4 == 0
+        }
+
     alt = t(f"risk.{kind}_alt", title=title, days=here, npv=worth, **where)
     page.chart(fig, "frontier", title, alt, columns, t(f"risk.{kind}_note"))
 

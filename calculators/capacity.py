@@ -15,12 +15,17 @@ from calculators.sizing import (
     MeasuredPoint,
     TtftCurve,
     concurrency_by_context,
+    kept_by_workload,
     latency_curve,
     memory_breakdown,
     ttft_by_input,
 )
 
 Array = npt.NDArray[np.float64]
+
+_sessions = kept_by_workload(concurrency_by_context)
+_latency = kept_by_workload(latency_curve)
+_first_token = kept_by_workload(ttft_by_input)
 
 UTILIZATIONS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the capacity for which tokens a month are listed, beside the scenario's own."""
@@ -88,14 +93,14 @@ def memory_parts(report: Report) -> tuple[tuple[Part, ...], float, float]:
 
 def sessions(report: Report) -> tuple[ConcurrencyCurve, ...]:
     """Sessions that fit one replica, by context length, layout and cache precision."""
-    return concurrency_by_context(site_inputs(report.inputs))
+    return _sessions(site_inputs(report.inputs))
 
 
 def speed(report: Report) -> Speed | None:
     """Throughput against user speed of one replica; None where the plan does not fit."""
     if not bool(report.result.sizing.fits):
         return None
-    curve = latency_curve(site_inputs(report.inputs))
+    curve = _latency(site_inputs(report.inputs))
     if not curve.concurrency.size:
         return None
     sizing = report.result.sizing
@@ -119,7 +124,7 @@ def speed(report: Report) -> Speed | None:
 
 def first_token(report: Report) -> TtftCurve:
     """Time to first token by input length; NaN where a length does not fit."""
-    return ttft_by_input(site_inputs(report.inputs))
+    return _first_token(site_inputs(report.inputs))
 
 
 def months(report: Report) -> tuple[MonthRow, ...]:

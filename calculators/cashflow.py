@@ -219,6 +219,11 @@ class Flow:
     @cached_property
     def final_usd(self) -> Array:
         """Cumulative flow at the horizon."""
+        if self._steady:
+            terms = self.terms
+            level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
+            earned = self._first_value * _power_sum(level, self._horizon)
+            return np.asarray(earned - terms.running_usd_per_month * self._horizon - self._capex)
         last = (self._horizon.astype(int) - 1)[..., None]
         return np.asarray(np.take_along_axis(self._cumulative, last, axis=-1)[..., 0])
 
@@ -274,23 +279,25 @@ class Flow:
         return np.asarray(np.take_along_axis(self._within, self._peak[..., None], axis=-1)[..., 0])
 
 
+def _power_sum(log_factor: Array, count: Array) -> Array:
+    """Sum of x^m over m = 0 .. count - 1, of x by its logarithm: (x^count - 1) / (x - 1), or count where x is 1."""
+    flat = np.abs(log_factor) < 1e-12  # over 50 years, nothing
+    safe = np.where(flat, 1.0, log_factor)
+    with np.errstate(over="ignore", invalid="ignore"):  # of the branch that is not taken
+        return np.asarray(np.where(flat, count, np.expm1(safe * count) / np.expm1(safe)))
+
+
 def _steady_worth_usd(terms: FlowTerms, value: Array, horizon: Array) -> Array:
     """Present value of the operating savings where only the price moves.
 
     With the discount factor d of a month, the monthly price factor p, the running cost O and the value v of month 0, it
-    is the sum over m = 0..H-1 of (v p^m - O) d^(m+1) = d (v g(p d) - O g(d)), g(x) = (1 - x^H)/(1 - x).
+    is the sum over m = 0..H-1 of (v p^m - O) d^(m+1) = d (v g(p d) - O g(d)), g as in `_power_sum`.
     """
     discount = -np.log1p(monthly_rate(terms.discount_rate_per_year))
     level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
     running = terms.running_usd_per_month
-
-    def series(log_factor: Array) -> Array:
-        flat = np.abs(log_factor) < 1e-12  # over 50 years, nothing
-        safe = np.where(flat, 1.0, log_factor)
-        with np.errstate(over="ignore", invalid="ignore"):  # of the branch that is not taken
-            return np.asarray(np.where(flat, horizon, np.expm1(safe * horizon) / np.expm1(safe)))
-
-    return np.asarray(np.exp(discount) * (value * series(level + discount) - running * series(discount)))
+    earned, spent = _power_sum(level + discount, horizon), _power_sum(discount, horizon)
+    return np.asarray(np.exp(discount) * (value * earned - running * spent))
 
 
 NEAR: Final = 1e-9

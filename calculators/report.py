@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from calculators.breakeven import BreakEven, break_even
-from calculators.cashflow import Flow, FlowTerms, Schedule, irr_per_year, schedule
+from calculators.cashflow import NEAR, Flow, FlowTerms, Schedule, irr_per_year, schedule
 from calculators.catalog import Catalog
 from calculators.evaluate import Inputs, Result, evaluate, moved, site_inputs
 from calculators.hybrid import HybridCurve, hybrid_curve
@@ -413,7 +413,8 @@ def flow_warnings(report: Report) -> list[str]:
                 )
             )
             continue
-        if float(flow.final_usd) < float(flow.peak_usd) * (1 - 1e-9):
+        peak_usd = float(flow.peak_usd)
+        if float(flow.final_usd) < peak_usd - NEAR * max(abs(peak_usd), abs(float(flow.terms.capex_usd))):
             told.append(said("warning.turns", offer=offer, month=f"{month}"))
         if npv < 0:
             rate = share(report.scenario.discount_rate)

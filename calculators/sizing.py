@@ -20,7 +20,7 @@ How an answer comes about (README, 'How it works'):
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import pairwise
 from typing import Any, Final, Generic, Literal, TypeVar
 
@@ -649,6 +649,7 @@ def _points_of(catalog: HasRecords, rows: Sequence[Mapping[str, str]] | None) ->
 
 
 _It = TypeVar("_It")
+_Curve = TypeVar("_Curve")
 
 
 class _ById(Generic[_It]):
@@ -900,22 +901,55 @@ def size(x: SizingInputs) -> Sizing:
         Sizing with arrays of that shape. What does not fit has fits False, no concurrency and no throughput; what fits
         and cannot meet a latency limit even with one request has concurrency 0 and the limit in `limited_by`.
     """
-    arrays = {name: np.asarray(getattr(x, name), dtype=np.float64) for name in _NUMERIC}
-    if any(a.ndim for a in arrays.values()):
-        return _size(x, arrays)
-    # NaN is not equal to itself: as a key it would never be found again
-    numbers = tuple(None if math.isnan(v) else v for v in map(float, arrays.values()))
-    return _size_one(_ById(x.site), x.stated, x.stated_for, numbers)
+    key = _workload_of(x)
+    if key is None:
+        return _size(x, {name: np.asarray(getattr(x, name), dtype=np.float64) for name in _NUMERIC})
+    return _size_one(key)
+
+
+@dataclass(frozen=True)
+class _Workload:
+    """One scalar workload on a site, as a key; NaN, which is not equal to itself, is None."""
+
+    site: _ById[Site]
+    stated: Stated | None
+    stated_for: tuple[float, ...]
+    numbers: tuple[float | None, ...]
+
+    def inputs(self) -> SizingInputs:
+        """The workload as inputs again."""
+        values = {n: math.nan if v is None else v for n, v in zip(_NUMERIC, self.numbers, strict=True)}
+        return SizingInputs(site=self.site.it, stated=self.stated, stated_for=self.stated_for, **values)
+
+
+def _workload_of(x: SizingInputs) -> _Workload | None:
+    """The key of scalar inputs; None for arrays."""
+    values = [getattr(x, name) for name in _NUMERIC]
+    if any(np.ndim(v) for v in values):
+        return None
+    return _Workload(_ById(x.site), x.stated, x.stated_for, tuple(None if math.isnan(v) else float(v) for v in values))
 
 
 @lru_cache(maxsize=512)
-def _size_one(
-    site: _ById[Site], stated: Stated | None, stated_for: tuple[float, ...], numbers: tuple[float | None, ...]
-) -> Sizing:
+def _size_one(key: _Workload) -> Sizing:
     """One workload, kept: prices, loads and money do not change it, and a table of machines asks for all of them."""
-    values: dict[str, Any] = {n: math.nan if v is None else v for n, v in zip(_NUMERIC, numbers, strict=True)}
-    one = SizingInputs(site=site.it, stated=stated, stated_for=stated_for, **values)
-    return _size(one, {n: np.asarray(v) for n, v in values.items()})
+    x = key.inputs()
+    return _size(x, {n: np.asarray(getattr(x, n), dtype=np.float64) for n in _NUMERIC})
+
+
+def kept_by_workload(curve: Callable[[SizingInputs], _Curve]) -> Callable[[SizingInputs], _Curve]:
+    """A curve of one workload, kept as `_size_one` keeps its sizing."""
+
+    @lru_cache(maxsize=64)
+    def of(key: _Workload) -> _Curve:
+        return curve(key.inputs())
+
+    @wraps(curve)
+    def kept(x: SizingInputs) -> _Curve:
+        key = _workload_of(x)
+        return curve(x) if key is None else of(key)
+
+    return kept
 
 
 def _size(x: SizingInputs, arrays: dict[str, Array]) -> Sizing:

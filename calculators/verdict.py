@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calculators.breakeven import BreakEven
-from calculators.cashflow import Flow
+from calculators.cashflow import NEAR, Flow
 from calculators.evaluate import Result
 from calculators.numbers import money, share, three_digits, tokens
 from calculators.resolve import Resolved
@@ -46,8 +46,11 @@ def payback_of(result: Result, flow: Flow, *, priced: bool, horizon_months: floa
 
 
 def is_lost_again(flow: Flow, status: str | None) -> bool:
-    """Whether the money comes back within the horizon and is gone again at its end."""
-    return status in ("pays_back", "immediate") and float(flow.final_usd) < -1e-9 * abs(float(flow.peak_usd))
+    """Whether the money comes back within the horizon and is gone again at its end (by more than rounding)."""
+    if status not in ("pays_back", "immediate") or float(flow.final_usd) >= 0:
+        return False
+    size = max(abs(float(flow.peak_usd)), abs(float(flow.terms.capex_usd)))
+    return float(flow.final_usd) < -NEAR * size
 
 
 def cash_key(result: Result, status: str | None) -> str:
