@@ -63,7 +63,12 @@ def said(key: str, /, **places: object) -> Said:
     Raises:
         KeyError: the catalogue has no such key.
     """
-    return Said(text(key, "en", **places), key, places)
+    return Said(text(key, "en", **places), key, places) if places else _said(key)
+
+
+@lru_cache(maxsize=1024)
+def _said(key: str) -> Said:
+    return Said(text(key), key, {})
 
 
 @lru_cache(maxsize=4096)

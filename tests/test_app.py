@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,15 @@ from urllib.parse import parse_qsl
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
 from streamlit.testing.v1 import AppTest
 
 from app_pages import _inputs as inputs
 from app_pages import _page as parts
-from app_pages._charts import WORDS
+from app_pages import _session
+from app_pages._charts import WORDS, level_names
+from app_pages._session import send_theme_as_made
 from calculators import link
 from calculators.catalog import load_catalog
 from calculators.report import build_report, to_json
@@ -418,6 +423,7 @@ def test_plotly_accepts_every_chart(name: str) -> None:
             figure = go.Figure(spec)
             assert figure.layout.font.color == WORDS, "the page puts its text colour there"
             assert figure.layout.xaxis.title.text is not None
+            assert figure.layout.datarevision == 1, "without it the browser draws a mounted chart twice"
             for trace in spec["data"]:
                 assert {len(trace[axis]) for axis in ("x", "y") if axis in trace} != {0}
             drawn += 1
@@ -442,3 +448,29 @@ def test_a_tables_column_keeps_values_and_gaps(values: Sequence[Any], kind: str,
     column.validate(full=True)
     assert str(column.type) == kind
     assert column.to_pylist() == found
+
+
+def test_names_of_a_contour_stand_on_their_lines_and_apart() -> None:
+    """z = x + 2 y on 0 .. 10: level 12 is y = 6 - x / 2, so each name's place must give its own level."""
+    x = np.linspace(0.0, 10.0, 21)
+    z = x[None, :] + 2.0 * x[:, None]
+    names = level_names(x.tolist(), x.tolist(), z, {"start": 6, "end": 18, "size": 6})
+    assert names["text"] == ["6", "12", "18"]
+    assert [a + 2 * b for a, b in zip(names["x"], names["y"], strict=True)] == pytest.approx([6, 12, 18])
+    assert names["x"] == sorted(set(names["x"]))
+    assert level_names(x.tolist(), x.tolist(), z, {"start": 40, "end": 60, "size": 10})["text"] == [], "none is there"
+
+
+def test_the_theme_is_sent_as_streamlit_writes_it() -> None:
+    send_theme_as_made()
+    for section in ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar"):
+        written, copied = CustomThemeConfig(), CustomThemeConfig()
+        _session._write_theme(written, section)
+        app_session._populate_theme_msg(copied, section)
+        assert copied == written, section
+
+
+def test_no_other_origin_may_steer_the_app() -> None:
+    """Streamlit's default trusts its own cloud's pages to stop, rerun and read an app that they frame."""
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert config["client"]["allowedOrigins"] == []

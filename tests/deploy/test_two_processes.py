@@ -1,6 +1,7 @@
 """nginx with two processes, as deployed: who goes where, what is closed, and what happens when a process dies."""
 
 import asyncio
+import json
 import re
 import shutil
 import signal
@@ -128,6 +129,10 @@ def test_a_new_browser_gets_its_cookie_with_the_page_only(deployment: Deployment
     for path in ("/static/favicon.png", "/_stcore/host-config"):
         assert "route=" not in get(deployment.url + path)[1].get("set-cookie", "")
     assert "route=" not in get(deployment.url, {"Cookie": f"route={ROUTES[0]}"})[1].get("set-cookie", "")
+
+
+def test_no_origin_is_trusted_to_steer_the_app(deployment: Deployment) -> None:
+    assert json.loads(get(deployment.url + "/_stcore/host-config")[2])["allowedOrigins"] == []
 
 
 def test_headers_of_pages_files_and_errors(deployment: Deployment) -> None:
