@@ -504,6 +504,25 @@ def test_a_shape_further_away_pulls_less():
     assert 0 < pulls[-1] < 0.3
 
 
+@pytest.mark.parametrize(
+    ("change", "distance"),
+    [
+        ({"input_tokens": 2 * 8192.0}, 0.5),  # log 2 / log 4
+        ({"input_tokens": 8192.0 / 3}, 0.7925),  # log 3 / log 4
+        ({"output_tokens": 3 * 1024.0}, 0.7925),
+        ({"output_tokens": 1024.0 / 2}, 0.5),
+        ({"cached_share": 0.3}, 0.75),  # 0.3 / 0.4
+        ({"accepted": 3.0, "spec": "mtp"}, 0.6131),  # log 3 / log 6
+        ({"input_tokens": 2 * 8192.0, "output_tokens": 2 * 1024.0}, 0.7071),  # the root of 0.25 + 0.25
+        ({"output_tokens": 2 * 1024.0, "cached_share": 0.2, "accepted": 2.0, "spec": "mtp"}, 0.8059),
+    ],
+)
+def test_how_much_less_a_shape_pulls_by_hand(change: dict[str, Any], distance: float):
+    """(1 - d^2)^3 at a distance of 0 to 1; the last one is the root of 0.25 + 0.25 + (log 2 / log 6)^2 = 0.1497."""
+    other = measured(**change)
+    assert told(TARGET, other)[0] / own_ratio(other) == pytest.approx((1 - distance**2) ** 3, abs=2e-4)
+
+
 def test_between_two_points_of_a_series_the_ratio_is_interpolated():
     low, high = measured("low", 1.1, concurrency=32.0), measured("high", 1.5, concurrency=128.0)
     pull, level, anchor = told(TARGET, low, high)
@@ -561,6 +580,9 @@ def test_a_speed_per_user_or_per_token_is_the_same_load():
     by_token = predict(replace(base, tpot_s=0.04, user_tokens_per_s=math.nan), CATALOG, CALIBRATION, {}, CONSTANTS)
     both = predict(replace(base, tpot_s=9.0, user_tokens_per_s=25.0), CATALOG, CALIBRATION, {}, CONSTANTS)
     assert by_user == by_token == both
+    slow = {"tpot_s": math.nan, "user_tokens_per_s": 0.5}, {"tpot_s": 2.0, "user_tokens_per_s": math.nan}
+    one, other = (predict(replace(base, **speed), CATALOG, CALIBRATION, {}, CONSTANTS) for speed in slow)
+    assert one == other
     faster = predict(replace(base, tpot_s=0.03, user_tokens_per_s=math.nan), CATALOG, CALIBRATION, {}, CONSTANTS)
     assert faster.output_tokens_per_s < by_token.output_tokens_per_s
 
@@ -604,6 +626,13 @@ def test_a_row_without_a_mark_has_no_note_and_without_an_anchor_says_none():
     assert (result["id"], result["model"], result["hardware"]) == ("k3-009", "kimi-k3", "b300_sxm")
     assert result["measured_output_tokens_per_s"] == 1240.0
     assert result["evidence"] in ("modelled", "class")
+
+
+def test_a_file_is_held_against_the_measured_points_unless_that_is_not_wanted():
+    anchored, bare = (only(validate_rows([row("k3-009")], CATALOG, **how)) for how in ({}, {"anchored": False}))
+    assert anchored["anchor"] is not None
+    assert anchored["predicted_output_tokens_per_s"] != bare["predicted_output_tokens_per_s"]
+    assert only(validate_rows([row("k3-009")], CATALOG, anchored=True)) == anchored
 
 
 def test_a_catalogue_is_parsed_once_and_another_one_anew():
@@ -792,6 +821,9 @@ def test_a_dense_model_in_half_its_bits_reads_half_its_bytes():
     assert shape_of(replace(TARGET, model_id=dense.id, precision="bf16"), CATALOG) == dense
     fp8 = shape_of(replace(TARGET, model_id=dense.id, precision="fp8"), CATALOG)
     assert fp8.dense_bytes == pytest.approx(dense.dense_bytes * 8.06 / dense.dense_bits)
+    # products in 16 bits, as the published model's, do not make weights of four bits the published ones
+    int4 = shape_of(replace(TARGET, model_id=dense.id, precision="int4"), CATALOG)
+    assert int4.dense_bytes == pytest.approx(dense.dense_bytes * 4.5 / dense.dense_bits)
 
 
 def test_a_class_that_was_never_measured_is_bounded():
