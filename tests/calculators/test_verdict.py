@@ -364,20 +364,25 @@ def test_title_of_the_cost_curve(changes: dict[str, Any], key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "peak", "final", "lost"),
+    ("status", "peak", "capex", "final", "lost"),
     [
-        ("pays_back", 1e6, -0.01, True),  # a thousandth of a USD in a million is rounding
-        ("pays_back", 1e6, -1e-4, False),
-        ("immediate", -1e6, -1e-4, False),
-        ("immediate", 1e6, -0.01, True),
-        ("immediate", 1e6, 0.0, False),
-        ("beyond_horizon", 1e6, -500.0, False),
-        ("never", 1e6, -500.0, False),
-        (None, 1e6, -500.0, False),
+        ("pays_back", 1e6, 0.0, -0.01, True),  # a thousandth of a USD in a million is rounding
+        ("pays_back", 1e6, 0.0, -1e-4, False),
+        ("pays_back", 0.0, 1e6, -1e-4, False),
+        ("pays_back", 0.0, 1e6, -0.01, True),
+        ("immediate", -1e6, 0.0, -1e-4, False),
+        ("immediate", 1e6, 0.0, -0.01, True),
+        ("immediate", 1e6, 0.0, 0.0, False),
+        ("beyond_horizon", 1e6, 0.0, -500.0, False),
+        ("never", 1e6, 0.0, -500.0, False),
+        (None, 1e6, 0.0, -500.0, False),
     ],
 )
-def test_only_money_that_was_back_is_lost_again(status: str | None, peak: float, final: float, lost: bool) -> None:
-    flow: Any = SimpleNamespace(peak_usd=np.asarray(peak), final_usd=np.asarray(final))
+def test_only_money_that_was_back_is_lost_again(
+    status: str | None, peak: float, capex: float, final: float, lost: bool
+) -> None:
+    terms = SimpleNamespace(capex_usd=np.asarray(capex))
+    flow: Any = SimpleNamespace(peak_usd=np.asarray(peak), final_usd=np.asarray(final), terms=terms)
     assert is_lost_again(flow, status) == lost
 
 
