@@ -620,7 +620,8 @@ def button(label: str, callback: Callable[..., None], key: str, *args: Any, **op
 
 def ask_for_tables(label: str) -> None:
     """The switch for the tables beside the charts; it stays as it is on the next page."""
-    st.session_state.setdefault(_TABLES_SWITCH, tables_asked())
+    if _TABLES_SWITCH not in st.session_state:
+        st.session_state[_TABLES_SWITCH] = tables_asked()
     st.toggle(label, key=_TABLES_SWITCH, on_change=_keep_tables)
 
 
@@ -630,7 +631,7 @@ def _keep_tables() -> None:
 
 def tables_asked() -> bool:
     """Whether the charts' numbers are shown as tables."""
-    return bool(st.session_state.get(_TABLES, False))
+    return _TABLES in st.session_state and bool(st.session_state[_TABLES])
 
 
 def remembered(name: str, asked: object, make: Callable[[], Any]) -> Any:

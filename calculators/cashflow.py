@@ -6,6 +6,7 @@ negative. Payback counts the full capex at the start, whoever finances it; a loa
 capex is counted once and interest is not hidden. NPV and IRR use the money that really moves.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Final
@@ -277,6 +278,26 @@ class Flow:
     def peak_usd(self) -> Array:
         """Cumulative flow at its highest."""
         return np.asarray(np.take_along_axis(self._within, self._peak[..., None], axis=-1)[..., 0])
+
+
+def settle(flows: Sequence[Flow]) -> None:
+    """Compute payback, end and present value of many flows of one number each at once, as each would for itself.
+
+    A table of machines asks all of them for these; alone, each would take as long as all together.
+
+    Args:
+        flows: of the same weights and the same ``extend``.
+    """
+    if len(flows) < 2:
+        return
+    names = [f.name for f in fields(FlowTerms) if f.name != "weights"]
+    stacked: dict[str, Any] = {
+        name: np.array([float(np.asarray(getattr(flow.terms, name)).reshape(())) for flow in flows]) for name in names
+    }
+    together = Flow(replace(flows[0].terms, **stacked), flows[0].extend)
+    for name in ("payback_months", "final_usd", "npv_usd"):
+        for flow, value in zip(flows, getattr(together, name), strict=True):
+            vars(flow)[name] = np.asarray(value)
 
 
 def _power_sum(log_factor: Array, count: Array) -> Array:

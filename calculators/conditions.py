@@ -254,24 +254,23 @@ def _gap(target: Target, months: float, result: Result) -> Array:
     return np.asarray(result.saving_usd_per_month)
 
 
-def _inverse(x: Array, g: Array) -> float | None:
-    """Where g is zero, by inverse interpolation through four points (Neville); None where that is not settled.
+def _inverse(x: Array, g: Array) -> tuple[float, float] | None:
+    """Where g is zero, by inverse interpolation through four points (Neville), and by how much three differ from four.
 
-    Settled: three and four points agree to 1e-11 of the interval and of the value; on a straight line they do at once.
+    None where two points have the same g. On a straight line the difference is none at once.
     """
-    if not np.all(np.isfinite(g)) or np.unique(g).size < g.size:
+    values = [float(v) for v in g]
+    if not all(map(math.isfinite, values)) or len(set(values)) < len(values):
         return None
     p = [float(v) for v in x]
     before = p[0]
-    for order in range(1, x.size):
-        for i in range(x.size - order):
-            a, b = float(g[i]), float(g[i + order])
+    for order in range(1, len(p)):
+        for i in range(len(p) - order):
+            a, b = values[i], values[i + order]
             p[i] = (b * p[i] - a * p[i + 1]) / (b - a)
-        if order == x.size - 2:
+        if order == len(p) - 2:
             before = p[0]
-    value, spacing = p[0], float(x[1] - x[0])
-    settled = abs(value - before) <= 1e-11 * min(spacing, abs(value) + 1e-12 * spacing)
-    return value if settled else None
+    return p[0], abs(p[0] - before)
 
 
 def _solve(
@@ -280,10 +279,12 @@ def _solve(
     """For each question: outcome, the first value where the gap changes its sign, and whether it rises there.
 
     Each round evaluates 33 points of every open question at once and keeps the first interval with a change of sign,
-    until inverse interpolation is settled there. Usually three rounds do; more are for values tiny against their range.
+    until inverse interpolation is settled there: three and four points agree to 1e-11 of the interval and of the value.
+    Until then the next round looks where they nearly agree, and in the whole interval where that is not enough.
     """
     answers: list[tuple[Outcome, float, bool]] = [("none", math.nan, True)] * len(questions)
-    bounds = [(q.low, q.high) for q in questions]
+    whole = [(q.low, q.high) for q in questions]
+    bounds = list(whole)
     active = list(range(len(questions)))
     for turn in range(_ROUNDS):
         if not active:
@@ -298,17 +299,24 @@ def _solve(
             if not change.size:
                 if turn == 0:
                     answers[k] = ("any" if bool(np.all(gs >= 0)) else "none", math.nan, True)
+                elif bounds[k] != whole[k]:
+                    bounds[k] = whole[k]
+                    still.append(k)
                 continue
             i = int(change[0])
             rises = bool(gs[i + 1] > gs[i])
             low, high = float(xs[i]), float(xs[i + 1])
             first = min(max(i - 1, 0), _POINTS - 4)
-            root = _inverse(xs[first : first + 4], gs[first : first + 4])
-            if root is not None and low <= root <= high:
-                answers[k] = ("value", root, rises)
-                continue
+            found = _inverse(xs[first : first + 4], gs[first : first + 4])
+            spacing = float(xs[1] - xs[0])
+            whole[k] = bounds[k] = (low, high)
+            if found is not None and low <= found[0] <= high:
+                root, apart = found
+                if apart <= 1e-11 * min(spacing, abs(root) + 1e-12 * spacing):
+                    answers[k] = ("value", root, rises)
+                    continue
+                bounds[k] = (max(low, root - 4.0 * apart), min(high, root + 4.0 * apart))
             answers[k] = ("value", 0.5 * (low + high), rises)
-            bounds[k] = (low, high)
             if high - low > 1e-13 * max(abs(low), abs(high)):
                 still.append(k)
         active = still

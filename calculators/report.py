@@ -83,7 +83,8 @@ class Sections(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            self._made[name] = jsonable(self._makers[name]())
+            made = self._makers[name]()
+            self._made[name] = made if isinstance(made, Sections) else jsonable(made)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -422,9 +423,16 @@ def flow_warnings(report: Report) -> list[str]:
     return told
 
 
+def _warnings(report: Report) -> list[str]:
+    """What a reader should know: of the inputs, of the machine, of the money."""
+    running = float(np.asarray(report.inputs.system_count)) > 0
+    found = [*report.resolved.warnings, *(report.result.sizing.warnings if running else ()), *flow_warnings(report)]
+    return list(dict.fromkeys(found))
+
+
 def to_json(report: Report) -> dict[str, Any]:
     """The report as the command line prints it: finite numbers, None for what is not known. Made once a report."""
-    return dict(report.data)
+    return {str(name): jsonable(section) for name, section in report.data.items()}
 
 
 def _sections(report: Report) -> Sections:
@@ -432,9 +440,6 @@ def _sections(report: Report) -> Sections:
     fits = bool(s.fits)
     factor = float(np.asarray(i.throughput_factor))
     known = fits and report.evidence != "none"
-    from_sizing = s.warnings if float(np.asarray(i.system_count)) > 0 else ()
-    warnings = [*report.resolved.warnings, *(w for w in from_sizing if w not in report.resolved.warnings)]
-    warnings += flow_warnings(report)
     served = float(r.served_requests_per_month)
     mean_in = float(np.asarray(i.input_tokens)) * float(np.asarray(i.token_ratio))
     mean_out = float(np.asarray(i.output_tokens)) * float(np.asarray(i.token_ratio))
@@ -468,15 +473,15 @@ def _sections(report: Report) -> Sections:
     # 'fill' has as much demand as the machines serve: nothing is known of it where nothing is known of them
     counted = known or i.demand != "fill"
     even = report.even
-    self_host: dict[str, Any] = {
-        "capex_usd": number(r.ownership.capex_usd),
-        "opex_usd_per_month": number(r.opex_usd_per_month),
-        "usd_per_month": number(r.usd_per_month),
-        "usd_per_mtok": when(r.usd_per_mtok),
-        "lines": cost_lines(report),
+    self_host: dict[str, Callable[[], Any]] = {
+        "capex_usd": lambda: number(r.ownership.capex_usd),
+        "opex_usd_per_month": lambda: number(r.opex_usd_per_month),
+        "usd_per_month": lambda: number(r.usd_per_month),
+        "usd_per_mtok": lambda: when(r.usd_per_mtok),
+        "lines": lambda: cost_lines(report),
     }
     if seats > 0:
-        self_host["usd_per_seat_month"] = per(r.usd_per_month, seats)
+        self_host["usd_per_seat_month"] = lambda: per(r.usd_per_month, seats)
     return Sections(
         {
             "scenario": lambda: report.scenario.model_dump(mode="json"),
@@ -528,7 +533,7 @@ def _sections(report: Report) -> Sections:
                     report.resolved.alternative, r.alternative_usd_per_month, r.alternative_usd_per_request, paid_tokens
                 ),
             },
-            "self_host": lambda: self_host,
+            "self_host": lambda: Sections(self_host),
             "payback": lambda: _flow_json(
                 r.flow, r.terms, report.status, report.days, report.reason, report.saving_usd_per_month
             ),
@@ -549,7 +554,7 @@ def _sections(report: Report) -> Sections:
                 "reachable": even.reachable,
             },
             "uncertainty": lambda: NO_UNCERTAINTY if report.uncertainty is None else report.uncertainty.to_json(),
-            "warnings": lambda: warnings,
+            "warnings": lambda: _warnings(report),
             "sources": lambda: [dict(vars(u)) for u in report.resolved.used],
         }
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calculators.cashflow import settle
 from calculators.catalog import Catalog
 from calculators.evaluate import Result, evaluate, moved
 from calculators.profile import used_share
@@ -259,23 +260,30 @@ def machines(
         language: of the reasons.
         chosen: the report of the scenario, so that its row has the same figures (pins of a link included).
     """
-    rows = []
+    found: dict[str, tuple[Resolved, Result] | str] = {}
     # the alternative does not depend on the machine: found once
     known = chosen.resolved.alternative if chosen is not None else None
     shared = {} if known is None else {"alternative": known.id}
-    for system_id, system in catalog.systems.items():
+    for system_id in catalog.systems:
         if chosen is not None and system_id == scenario.system:
-            rows.append(option_of(system.name, chosen.resolved, chosen.result, language, auto=chosen.auto))
+            found[system_id] = (chosen.resolved, chosen.result)
             continue
         drop = {} if system_id == scenario.system else dict.fromkeys(MACHINE_FIELDS)
         asked = scenario.model_copy(update={"system": system_id, **shared, **drop})
         try:
-            resolved, result = _settled(asked, catalog)
+            found[system_id] = _settled(asked, catalog)
         except UnresolvedError as error:
-            rows.append(_unknown(system_id, catalog, str(error)))
-            continue
-        rows.append(option_of(system.name, resolved, result, language, auto=scenario.system_count == "auto"))
-    return tuple(rows)
+            found[system_id] = str(error)
+    settle(
+        [r[1].flow for r in found.values() if not isinstance(r, str) and (chosen is None or r[1] is not chosen.result)]
+    )
+    auto = scenario.system_count == "auto"
+    return tuple(
+        _unknown(system_id, catalog, answer)
+        if isinstance(answer, str)
+        else option_of(catalog.systems[system_id].name, *answer, language, auto=auto)
+        for system_id, answer in found.items()
+    )
 
 
 def _settled(scenario: Scenario, catalog: Catalog) -> tuple[Resolved, Result]:

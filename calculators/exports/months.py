@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from calculators.cashflow import Schedule
 from calculators.report import Report, scalar_terms
 
@@ -86,4 +88,7 @@ def months(report: Report) -> Months | None:
 
 
 def _finite(values: Any) -> tuple[float | None, ...]:
-    return tuple(float(v) if math.isfinite(v) else None for v in values)
+    numbers = np.asarray(values, dtype=float)
+    if np.isfinite(numbers).all():
+        return tuple(numbers.tolist())
+    return tuple(v if math.isfinite(v) else None for v in numbers.tolist())

@@ -21,6 +21,7 @@ from calculators.cashflow import (
     loan_balance_usd,
     monthly_rate,
     schedule,
+    settle,
 )
 
 QUANTITIES = (
@@ -446,6 +447,26 @@ def test_array_of_any_term_is_the_stack_of_scalars(name: str) -> None:
         for quantity in QUANTITIES:
             stacked = np.broadcast_to(getattr(together, quantity), (3,))[i]
             assert stacked == pytest.approx(float(getattr(alone, quantity)), rel=1e-12), quantity
+
+
+def test_flows_settled_together_say_what_each_says_alone() -> None:
+    """A table of machines: one that pays back, one that never does, one with a loan, one that grows, other horizons."""
+    cases: list[dict[str, Any]] = [
+        {},
+        {"running_usd_per_month": 50_000},
+        {"principal_usd": 500_000, "horizon_months": 24},
+        {"demand_growth_per_year": 0.5, "demand_requests_per_month": 20_000, "price_change_per_year": -0.3},
+        {"capex_usd": 0, "horizon_months": 60},
+    ]
+    for chosen in (cases, [cases[0], cases[1], cases[4]], cases[:1]):
+        together, alone = ([flow(**case) for case in chosen] for _ in range(2))
+        settle(together)
+        for one, other in zip(together, alone, strict=True):
+            for name in QUANTITIES:
+                value = float(getattr(one, name))
+                assert np.shape(getattr(one, name)) == ()
+                assert value == pytest.approx(float(getattr(other, name)), rel=1e-12, abs=1e-6), name
+    settle([])
 
 
 def test_a_tiny_value_against_a_large_running_cost_keeps_its_digits() -> None:

@@ -476,17 +476,45 @@ def test_the_axes_of_the_frontier(catalog: Catalog) -> None:
     assert found.npv_usd[1, 1] == pytest.approx(float(again.flow.npv_usd))
 
 
-def test_inverse_interpolation_is_trusted_only_where_it_has_settled() -> None:
+def test_inverse_interpolation_says_how_far_three_points_are_from_four() -> None:
     x = np.array([0.0, 1.0, 2.0, 3.0])
-    assert _inverse(x, 2.0 * x - 3.0) == pytest.approx(1.5)
-    assert _inverse(x + 10, 2.0 * x - 3.0) == pytest.approx(11.5)
+    exact = pytest.approx(0.0, abs=1e-12)
+    assert _inverse(x, 2.0 * x - 3.0) == (pytest.approx(1.5), exact)
+    assert _inverse(x + 10, 2.0 * x - 3.0) == (pytest.approx(11.5), exact)
     # x = g^2 is a parabola of g: three points give it exactly, and four agree
-    assert _inverse(np.array([1.0, 4.0, 9.0, 16.0]), np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(0.0, abs=1e-12)
-    # a cubic needs four: three say something else, so nothing is trusted
-    assert _inverse(np.array([1.0, 8.0, 27.0, 64.0]), np.array([1.0, 2.0, 3.0, 4.0])) is None
-    assert _inverse(x, np.exp(x) - 2.0) is None
+    assert _inverse(np.array([1.0, 4.0, 9.0, 16.0]), np.array([1.0, 2.0, 3.0, 4.0])) == (exact, exact)
+    # x = g^3 at g = 0 is 0 by four points; the parabola through 1, 2, 3 is 6 g^2 - 11 g + 6, which says 6
+    assert _inverse(np.array([1.0, 8.0, 27.0, 64.0]), np.array([1.0, 2.0, 3.0, 4.0])) == (
+        pytest.approx(0.0, abs=1e-10),
+        pytest.approx(6.0),
+    )
+    found = _inverse(x, np.exp(x) - 2.0)
+    assert found is not None
+    assert found[1] > 0.01
     assert _inverse(x, np.array([-1.0, 0.0, 0.0, 1.0])) is None
     assert _inverse(x, np.array([-1.0, 1.0, np.inf, np.inf])) is None
+
+
+def test_a_curved_question_takes_a_few_rounds_and_a_kink_beside_the_guess_is_found() -> None:
+    """e^x - 1.5 settles in four rounds instead of seven; a gap that jumps beside the guess falls back to its range."""
+    asked: list[int] = []
+
+    def curved(questions: list[_Question], x: np.ndarray) -> np.ndarray:
+        asked.append(len(questions))
+        return np.exp(x) - 1.5
+
+    ((outcome, value, rises),) = _solve([question(0.0, 1.0)], curved)
+    assert (outcome, rises) == ("value", True)
+    assert value == pytest.approx(math.log(1.5), rel=1e-12)
+    assert len(asked) <= 4
+
+    def kinked(questions: list[_Question], x: np.ndarray) -> np.ndarray:
+        # smooth at the four points of the first round, a step of its own between them: the guess misses it
+        return np.where(x < 0.4711, x**3 - 0.3, x**3 + 0.3)
+
+    ((outcome, value, rises),) = _solve([question(0.0, 1.0)], kinked)
+    assert (outcome, rises) == ("value", True)
+    assert value == pytest.approx(0.4711, abs=1e-9)
 
 
 def question(low: float, high: float) -> _Question:
