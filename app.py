@@ -6,26 +6,15 @@ import streamlit as st
 
 from app_pages import _inputs as inputs
 from app_pages._charts import STYLE
+from app_pages._navigation import pages
 from app_pages._session import keep_what_is_loaded, look_up_one, send_theme_as_made, share_options
 from app_pages._sockets import send_at_once
 from calculators.calibration import load_calibration
 from calculators.catalog import load_catalog
-from calculators.texts import text
 
-HERE = Path(__file__).parent
-PAGES = (
-    ("decision", ":material/balance:"),
-    ("capacity", ":material/speed:"),
-    ("machines", ":material/dns:"),
-    ("costs", ":material/receipt_long:"),
-    ("risk", ":material/casino:"),
-    ("claims", ":material/fact_check:"),
-    ("compare", ":material/compare:"),
-    ("usage", ":material/upload_file:"),
-    ("evidence", ":material/menu_book:"),
-)
+ICON = Path(__file__).parent / "app_pages" / "icon.svg"
 
-st.set_page_config(page_title="Self-hosting economics", page_icon=str(HERE / "app_pages" / "icon.svg"), layout="wide")
+st.set_page_config(page_title="Self-hosting economics", page_icon=str(ICON), layout="wide")
 send_at_once()
 look_up_one()
 share_options()
@@ -52,18 +41,6 @@ except ValueError as error:
 
 st.html(STYLE)
 state = inputs.draw(catalog)
-page = st.navigation(
-    [
-        st.Page(
-            f"app_pages/{name}.py",
-            title=text(f"nav.{name}", state.language),
-            icon=icon,
-            url_path=name,
-            default=name == "decision",
-        )
-        for name, icon in PAGES
-    ],
-    position="top",
-)
+page = st.navigation(pages(state.language), position="top")
 page.run()
 keep_what_is_loaded()

@@ -1,5 +1,7 @@
 """Costs: a month line by line, ways to pay side by side, the cash flow by month, how many machines."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app_pages import _charts as charts
@@ -8,7 +10,6 @@ from app_pages import _page as page
 from calculators import views
 from calculators.exports.months import COLUMNS, months
 from calculators.levelised import levelised
-from calculators.report import cost_lines
 from calculators.texts import months_text, translated
 
 t = page.t
@@ -19,7 +20,7 @@ data = report.data
 
 def answer() -> None:
     """What a month costs, in large type."""
-    rows = cost_lines(report)
+    rows = data["self_host"]["lines"]
     largest = max(rows, key=lambda row: row["usd_per_month"] or 0.0)
     total = fmt.usd(data["self_host"]["usd_per_month"], language)
     words = t("costs.lines_title", total=total, line=page.text_of_line(largest["name"], language))
@@ -46,7 +47,7 @@ def figures() -> None:
 
 def lines() -> None:
     """The month's lines; they sum to the total in the title."""
-    rows = cost_lines(report)
+    rows = data["self_host"]["lines"]
     page.finding(t("page.working"), t("costs.lines_note"))
     page.small_table(
         {
@@ -91,14 +92,17 @@ def ways() -> None:
         cheapest=cheapest,
         offer=report.resolved.baseline.id,
     )
-    columns = {
-        t("costs.way"): list(own),
-        t("col.capex_usd"): [fmt.option_usd(o, "capex_usd", language) for o in own.values()],
-        t("col.usd_per_month"): [fmt.option_usd(o, "usd_per_month", language) for o in own.values()],
-        t("axis.usd_per_mtok"): [fmt.option_usd(o, "usd_per_mtok", language) for o in own.values()],
-        t("metric.payback"): [fmt.option_payback(o, language) for o in own.values()],
-        t("col.why"): [o if isinstance(o, str) else o.why for o in own.values()],
-    }
+
+    def columns() -> dict[str, Sequence[object]]:
+        return {
+            t("costs.way"): list(own),
+            t("col.capex_usd"): [fmt.option_usd(o, "capex_usd", language) for o in own.values()],
+            t("col.usd_per_month"): [fmt.option_usd(o, "usd_per_month", language) for o in own.values()],
+            t("axis.usd_per_mtok"): [fmt.option_usd(o, "usd_per_mtok", language) for o in own.values()],
+            t("metric.payback"): [fmt.option_payback(o, language) for o in own.values()],
+            t("col.why"): [o if isinstance(o, str) else o.why for o in own.values()],
+        }
+
     page.chart(fig, "ways", title, t("costs.ways_alt", title=title), columns, t("costs.ways_note"))
 
 
@@ -156,20 +160,19 @@ def by_kind() -> None:
 
 def schedule() -> None:
     """Every month, as a controller ticks it off."""
-    found = months(report)
-    if found is None:
+    if report.status is None:
         return
-    with st.expander(
-        t("costs.schedule", n=months_text(len(found) - 1, language)), key="schedule", on_change="rerun"
-    ) as box:
+    title = t("costs.schedule", n=months_text(state.scenario.horizon_months, language))
+    with st.expander(title, key="schedule", on_change="rerun") as box:
         pass
-    if box.open:
+    found = months(report) if box.open else None
+    if found is not None:
         with box:
             money = st.column_config.NumberColumn
             page.table(
                 {"month": range(len(found))} | {name: found.columns[name] for name in COLUMNS},
                 "schedule_rows",
-                t("costs.schedule", n=months_text(len(found) - 1, language)),
+                title,
                 column_config={"month": t("col.month")}
                 | {
                     name: money(t(f"month.{name}"), format="%.4f" if name == "price_level" else "%,.0f")

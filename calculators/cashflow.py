@@ -167,7 +167,7 @@ class Flow:
         return np.broadcast_to(self.terms.capex_usd, self._shape)
 
     @cached_property
-    def _steady(self) -> bool:
+    def steady(self) -> bool:
         """No volume that changes and no interest: payback and present value have a closed form."""
         terms = self.terms
         return not ((terms.demand_growth_per_year != 0).any() or (terms.principal_usd > 0).any())
@@ -213,14 +213,14 @@ class Flow:
     @cached_property
     def first_saving_usd(self) -> Array:
         """Saving of month 0, interest taken off."""
-        if self._steady:
+        if self.steady:
             return np.broadcast_to(self._first_value - self.terms.running_usd_per_month, self._shape)
         return self._saving[..., 0]
 
     @cached_property
     def final_usd(self) -> Array:
         """Cumulative flow at the horizon."""
-        if self._steady:
+        if self.steady:
             terms = self.terms
             level = np.log1p(terms.price_change_per_year) / MONTHS_PER_YEAR
             earned = self._first_value * _power_sum(level, self._horizon)
@@ -231,7 +231,7 @@ class Flow:
     @cached_property
     def payback_months(self) -> Array:
         """Months until the cumulative flow reaches zero."""
-        if self._steady:
+        if self.steady:
             found = _geometric_payback(self.terms, self._first_value, -self._capex, np.zeros(self._shape))
             found = found if self.extend else np.where(found <= self._horizon, found, np.inf)
             return _without_capex(self._capex, self.first_saving_usd, found)
@@ -258,7 +258,7 @@ class Flow:
         """Net present value of the money that moves, residual value included."""
         terms = self.terms
         rate = monthly_rate(terms.discount_rate_per_year)
-        if self._steady:
+        if self.steady:
             worth = _steady_worth_usd(terms, self._first_value, self._horizon)
         else:
             worth = np.einsum("...m,...m->...", self._operating, self._factor)

@@ -44,7 +44,7 @@ PERT_WEIGHT: Final = 4.0
 """Weight of the most likely value in a PERT distribution: mean = (low + 4 typical + high) / 6."""
 
 _CHUNK: Final = 5000
-"""Draws evaluated at once: draws x months of one array stay in the processor's cache."""
+"""Draws evaluated at once where months count one by one: draws x months of an array stay near the processor."""
 
 _TABLE_POINTS: Final = 2049
 _BINS: Final = 40
@@ -444,7 +444,8 @@ def outcomes(inputs: Inputs, result: Result, draws: Mapping[str, Array], count: 
         days, npv = float(result.flow.payback_days), float(result.flow.npv_usd)
         return np.full(count, days), np.full(count, npv)
     days_of, npv_of = np.empty(count), np.empty(count)
-    step = math.ceil(count / max(round(count / _CHUNK), 1))
+    by_month = not result.flow.steady or "demand_growth_per_year" in draws
+    step = math.ceil(count / max(round(count / _CHUNK), 1)) if by_month else count
     for start in range(0, count, step):
         part = slice(start, min(start + step, count))
         columns: dict[str, Any] = {name: values[part] for name, values in draws.items()}

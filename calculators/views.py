@@ -274,9 +274,7 @@ def machines(
             found[system_id] = _settled(asked, catalog)
         except UnresolvedError as error:
             found[system_id] = str(error)
-    settle(
-        [r[1].flow for r in found.values() if not isinstance(r, str) and (chosen is None or r[1] is not chosen.result)]
-    )
+    _settle_others(found.values(), chosen)
     auto = scenario.system_count == "auto"
     return tuple(
         _unknown(system_id, catalog, answer)
@@ -328,18 +326,27 @@ def ways_to_own(
     scenario: Scenario, catalog: Catalog, language: Language = "en", chosen: Report | None = None
 ) -> Mapping[str, Option | str]:
     """Buy, loan and rent of the same machine; a sentence where a way has no price."""
-    rows: dict[str, Option | str] = {}
+    found: dict[str, tuple[Resolved, Result] | str] = {}
     for way in WAYS:
         if chosen is not None and way == scenario.acquisition:
-            rows[way] = option_of(way, chosen.resolved, chosen.result, language, auto=chosen.auto)
+            found[way] = (chosen.resolved, chosen.result)
             continue
         try:
-            resolved, result = _settled(scenario.model_copy(update={"acquisition": way}), catalog)
+            found[way] = _settled(scenario.model_copy(update={"acquisition": way}), catalog)
         except UnresolvedError as error:
-            rows[way] = str(error)
-            continue
-        rows[way] = option_of(way, resolved, result, language, auto=scenario.system_count == "auto")
-    return rows
+            found[way] = str(error)
+    _settle_others(found.values(), chosen)
+    auto = scenario.system_count == "auto"
+    return {
+        way: answer if isinstance(answer, str) else option_of(way, *answer, language, auto=auto)
+        for way, answer in found.items()
+    }
+
+
+def _settle_others(found: Iterable[tuple[Resolved, Result] | str], chosen: Report | None) -> None:
+    """Cash flows of all answers at once, but of the report's own, which are known or will be."""
+    flows = [answer[1].flow for answer in found if not isinstance(answer, str)]
+    settle([flow for flow in flows if chosen is None or flow is not chosen.result.flow])
 
 
 def api_usd_per_mtok(report: Report, offer: str = "baseline") -> float | None:
