@@ -68,7 +68,6 @@ def errors(key: str) -> None:
 
 def calculations() -> None:
     """Published numbers against recomputed ones, the ones that do not follow included."""
-    st.subheader(t("evidence_page.examples"), anchor=False)
     good, count, table = standing.examples(language)
     st.caption(t("evidence_page.examples_note", k=good, n=count))
     page.table(table, "examples", t("evidence_page.examples"))
@@ -91,7 +90,6 @@ def library() -> None:
     """Every figure, searchable, the stale ones marked."""
     today = dt.date.today()
     entries, old = standing.every_figure(language), standing.stale_places(language, today)
-    st.subheader(t("evidence_page.figures"), anchor=False)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     asked = left.text_input(t("evidence_page.search"), key="_evidence_search", max_chars=100)
     only = right.checkbox(t("evidence_page.only_stale"), key="_evidence_stale")
@@ -129,6 +127,9 @@ def library() -> None:
 
 st.title(t("evidence_page.title"))
 st.markdown(fmt.escape(t("evidence_page.intro", release=state.catalog.release, n=f"{standing.unseen()[0]:,}")))
-validation()
-calculations()
-library()
+parts = {"measured": validation, "examples": calculations, "figures": library}
+names = [t(f"evidence_page.{name}") for name in parts]
+for tab, draw in zip(st.tabs(names, key="_evidence_tabs", on_change="rerun"), parts.values(), strict=True):
+    if tab.open:
+        with tab:
+            draw()

@@ -12,6 +12,8 @@ from calculators.claims import judge_all
 from calculators.link import parse
 from calculators.report import build_report
 from calculators.scenario import Scenario
+from calculators.texts import catalogue
+from calculators.worked_examples import worked_examples
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -99,9 +101,37 @@ def test_claims_can_be_filtered_by_rating() -> None:
     assert re.findall(r"\*\*(c\d\d)\*\*", words(at)) == wanted
 
 
+def figures_of(lang: str) -> AppTest:
+    """The Evidence page with the tab of every figure open."""
+    at = page("evidence", lang=lang)
+    assert not [t for t in at.text_input if t.key == "_evidence_search"], "a closed tab is not drawn"
+    at.session_state["_evidence_tabs"] = catalogue()["evidence_page.figures"][lang]
+    return at.run()
+
+
+def test_evidence_page_opens_its_first_tab_in_another_language() -> None:
+    at = figures_of("en")
+    at.button_group(key="lang").set_value("zh").run()
+    assert not at.exception
+    assert [tab.label for tab in at.tabs] == [
+        catalogue()[f"evidence_page.{name}"]["zh"] for name in ("measured", "examples", "figures")
+    ]
+
+
+def test_evidence_page_shows_published_numbers_beside_recomputed_ones() -> None:
+    at = page("evidence")
+    at.session_state["_evidence_tabs"] = catalogue()["evidence_page.examples"]["en"]
+    at.run()
+    assert not at.exception
+    rows = [row for example in worked_examples(load_catalog()) for row in example.rows]
+    good = sum(row.reproduces for row in rows)
+    assert any(f"{good} of {len(rows)} published numbers" in c.value for c in at.caption)
+    assert len(at.dataframe[0].value) == len(rows)
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_evidence_page_searches_every_figure(lang: str) -> None:
-    at = page("evidence", lang=lang)
+    at = figures_of(lang)
     at.text_input(key="_evidence_search").set_value("hgx-b300-8 hardware_usd").run()
     assert not at.exception
     table = at.dataframe[-1].value
@@ -113,7 +143,7 @@ def test_evidence_page_searches_every_figure(lang: str) -> None:
 
 
 def test_evidence_page_marks_what_is_stale() -> None:
-    at = page("evidence")
+    at = figures_of("en")
     at.checkbox(key="_evidence_stale").check().run()
     assert not at.exception
     table = at.dataframe[-1].value
