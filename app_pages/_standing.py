@@ -88,7 +88,7 @@ def scatter(language: Language) -> charts.Chart:
         if mine:
             fig.add_trace(
                 {
-                    "type": "scattergl",
+                    "type": "scatter",
                     "x": [p.measured_tokens_per_s for p in mine],
                     "y": [p.constants_only_tokens_per_s for p in mine],
                     "mode": "markers",
