@@ -9,6 +9,7 @@ from app_pages._charts import STYLE
 from app_pages._navigation import pages
 from app_pages._session import keep_what_is_loaded, look_up_one, send_theme_as_made, share_options
 from app_pages._sockets import send_at_once
+from app_pages._turns import TURN
 from calculators.calibration import load_calibration
 from calculators.catalog import load_catalog
 
@@ -39,8 +40,9 @@ except ValueError as error:
     st.error(f"The app cannot start: {error}")
     st.stop()
 
-st.html(STYLE)
-state = inputs.draw(catalog)
-page = st.navigation(pages(state.language), position="top")
-page.run()
-keep_what_is_loaded()
+with TURN:
+    st.html(STYLE)
+    state = inputs.draw(catalog)
+    page = st.navigation(pages(state.language), position="top")
+    page.run()
+    keep_what_is_loaded()

@@ -44,28 +44,27 @@ def figure(value: float | None, unit: str) -> str:
 
 def show(place: int, claim: Claim) -> None:
     """One claim: what was said, the rating with its reason, a link, and the numbers behind it."""
-    with st.container(border=True, key=f"claim_{claim.id}"):
-        badge = BADGES[claim.rating].format(t(f"rating.{claim.rating}"))
-        said = fmt.escape(t("claims.said", who=claim.said_by, when=claim.date))
-        target = "./?" + urlencode({**standing.claim_query(place), "lang": language})
-        st.markdown(
-            f"{badge} **{claim.id}** {fmt.escape(claim.statement(language))} *{said}*\n\n"
-            f"{fmt.escape(claim.reason(language))} [{t('claims.open', id=claim.id)}]({target})"
-        )
-        with st.expander(t("claims.numbers", id=claim.id), key=f"claim_numbers_{claim.id}", on_change="rerun") as box:
-            pass
-        if box.open:
-            with box:
-                numbers = claim.numbers
-                page.table(
-                    {
-                        t("claims.col_what"): [n.name(language) for n in numbers],
-                        t("claims.col_claimed"): [figure(n.claimed, n.unit) for n in numbers],
-                        t("claims.col_computed"): [figure(n.computed, n.unit) for n in numbers],
-                    },
-                    f"claim_rows_{claim.id}",
-                    claim.statement(language),
-                )
+    badge = BADGES[claim.rating].format(t(f"rating.{claim.rating}"))
+    said = fmt.escape(t("claims.said", who=claim.said_by, when=claim.date))
+    target = "./?" + urlencode({**standing.claim_query(place), "lang": language})
+    st.markdown(
+        f"{badge} **{claim.id}** {fmt.escape(claim.statement(language))} *{said}*\n\n"
+        f"{fmt.escape(claim.reason(language))} [{t('claims.open', id=claim.id)}]({target})"
+    )
+    with st.expander(t("claims.numbers", id=claim.id), key=f"claim_numbers_{claim.id}", on_change="rerun") as box:
+        pass
+    if box.open:
+        with box:
+            numbers = claim.numbers
+            page.table(
+                {
+                    t("claims.col_what"): [n.name(language) for n in numbers],
+                    t("claims.col_claimed"): [figure(n.claimed, n.unit) for n in numbers],
+                    t("claims.col_computed"): [figure(n.computed, n.unit) for n in numbers],
+                },
+                f"claim_rows_{claim.id}",
+                claim.statement(language),
+            )
 
 
 def combinations(place: int, claim: Claim) -> None:
