@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from app_pages import _page as parts
 from app_pages import _session
 from app_pages._charts import WORDS, level_names
 from app_pages._session import send_theme_as_made
+from app_pages._turns import TURN
 from calculators import link
 from calculators.catalog import load_catalog
 from calculators.report import build_report, to_json
@@ -474,3 +476,44 @@ def test_no_other_origin_may_steer_the_app() -> None:
     """Streamlit's default trusts its own cloud's pages to stop, rerun and read an app that they frame."""
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     assert config["client"]["allowedOrigins"] == []
+
+
+def free_turns() -> int:
+    """How many runs could begin now."""
+    taken = 0
+    while TURN.acquire(blocking=False):
+        taken += 1
+    for _ in range(taken):
+        TURN.release()
+    return taken
+
+
+def test_a_run_gives_its_turn_back_whatever_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = start()
+    assert free_turns() == 2
+    stopped = start(system="atlas-a3-64", acquisition="rent")
+    assert stopped.warning, "no rental price: the page stops with a sentence"
+    assert not stopped.metric
+    assert free_turns() == 2
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(inputs, "draw", fail)
+    assert at.run().exception
+    assert free_turns() == 2
+
+
+def test_a_run_waits_for_its_turn() -> None:
+    at = start()
+    held = [TURN.acquire(blocking=False) for _ in range(2)]
+    assert held == [True, True]
+    runner = threading.Thread(target=lambda: at.slider(key="utilization").set_value(0.5).run())
+    runner.start()
+    runner.join(timeout=0.5)
+    assert runner.is_alive(), "two runs are under way"
+    for _ in held:
+        TURN.release()
+    runner.join(timeout=60)
+    assert not runner.is_alive()
+    assert at.slider(key="utilization").value == 0.5
