@@ -66,7 +66,7 @@ def cards(rows: Sequence[tuple[str, str, str, str]]) -> None:
 
 def finding(words: str, note: str = "") -> None:
     """A chart's title: what it finds, and one line of how to read it."""
-    # one element: each costs a third of a millisecond, and the browser three
+    # one element: each costs a third of a millisecond of the server
     st.markdown(f"## {words}\n\n:small[:gray[{_in_brackets(note)}]]" if note else f"## {words}")
 
 

@@ -180,6 +180,7 @@ def tornado(u: Uncertainty) -> None:
     # a bar that ends in 'never' runs a quarter beyond the longest payback shown
     shown = np.minimum(ends, max(known) * (1.0 if np.isfinite(ends).all() else 1.25)) - here
     names = [capital(bar.input.title(language)) for bar in moving]
+    rows = list(range(len(moving)))
     data: list[dict[str, Any]] = []
     for place, colour in ((0, charts.OTHER), (1, charts.OWN)):
         labels = [at_end(b, (b.input.low, b.input.high)[place]) for b in moving]
@@ -188,24 +189,32 @@ def tornado(u: Uncertainty) -> None:
             {
                 "type": "bar",
                 "x": shown[:, place],
-                "y": names,
+                "y": rows,
                 "base": here,
                 "orientation": "h",
                 "marker": {"color": colour, "pattern": {"shape": "/" if place == 0 else ""}},
                 "width": 0.42,
-                "customdata": [f"{label}: {words}" for label, words in zip(labels, told, strict=True)],
-                "hovertemplate": "%{y}, %{customdata}<extra></extra>",
+                "customdata": [f"{n}, {label}: {words}" for n, label, words in zip(names, labels, told, strict=True)],
+                "hovertemplate": "%{customdata}<extra></extra>",
             }
         )
     low, high = min(float(shown.min()), 0.0), max(float(shown.max()), 0.0)
     room = 0.05 * max(high - low, 1e-9)
-    typical = upright(here, t("risk.typical"))
-    # name and range stand above their bar, where no width of the screen makes them meet anything
-    typical["annotations"] += [
-        {"x": 0, "xref": "paper", "xanchor": "left", "y": name, "yshift": 17, "showarrow": False}
-        | {"text": f"{name}: {ends_text(bar)}", "font": {"size": 12}}
-        for name, bar in zip(names, moving, strict=True)
-    ]
+    # name and range stand above their bar, where no width of the screen makes them meet anything; one trace of words,
+    # as each annotation takes the browser as long as a bar
+    data.append(
+        {
+            "type": "scatter",
+            "x": [here + low - room] * len(moving),
+            "y": [row - 0.44 for row in rows],
+            "mode": "text",
+            "text": [f"{name}: {ends_text(bar)}" for name, bar in zip(names, moving, strict=True)],
+            "textposition": "middle right",
+            "textfont": {"size": 12},
+            "hoverinfo": "skip",
+            "cliponaxis": False,
+        }
+    )
     fig = drawn(
         data,
         {
@@ -217,7 +226,7 @@ def tornado(u: Uncertainty) -> None:
         height=max(charts.HEIGHT, 90 + 40 * len(moving)),
         barmode="overlay",
         margin={"l": 8, "t": 22},
-        **typical,
+        **upright(here, t("risk.typical")),
     )
     title = t("risk.tornado_npv" if by_npv else "risk.tornado", input=names[0])
     listed = "; ".join(
@@ -255,14 +264,20 @@ def tornado_columns(bars: Sequence[Bar]) -> dict[str, list[str]]:
 
 
 def columns_of(edges: Array, parts: Array, *, digits: int) -> dict[str, Any]:
-    """The columns of a histogram; ``digits`` after the point where one is pointed at."""
+    """A histogram as one stepped area, a shape instead of a hundred; ``digits`` after the point of what is pointed at.
+
+    A point stands at the left edge of its column, so the middle of the column is told beside it.
+    """
     return {
-        "type": "bar",
-        "x": 0.5 * (edges[1:] + edges[:-1]),
-        "y": parts,
-        "width": edges[1] - edges[0],
-        "marker": {"color": charts.OWN, "line": {"width": 0}},
-        "hovertemplate": f"%{{x:,.{digits}f}}: %{{y:.1f}} %<extra></extra>",
+        "type": "scatter",
+        "x": edges,
+        "y": np.append(parts, 0.0),
+        "customdata": np.append(0.5 * (edges[1:] + edges[:-1]), edges[-1]),
+        "mode": "lines",
+        "line": {"shape": "hv", "width": 0},
+        "fill": "tozeroy",
+        "fillcolor": charts.OWN,
+        "hovertemplate": f"%{{customdata:,.{digits}f}}: %{{y:.1f}} %<extra></extra>",
     }
 
 
@@ -280,7 +295,6 @@ def distribution(u: Uncertainty) -> None:
         [bars],
         {"title": {"text": t("risk.axis_days")}, "range": [0, end]},
         {"title": {"text": t("risk.axis_share")}, "rangemode": "tozero"},
-        bargap=0.05,
         **(upright(middle, days(middle)) if middle <= end else {}),
     )
     alt = t(
@@ -300,7 +314,6 @@ def npv_distribution(u: Uncertainty) -> None:
         [bars],
         {"title": {"text": t("risk.axis_npv_millions")}, "range": [min(edges[0], 0.0), max(edges[-1], 0.0)]},
         {"title": {"text": t("risk.axis_share")}, "rangemode": "tozero"},
-        bargap=0.05,
         **upright(0.0, "0"),
     )
     p = fmt.chance(u.probability_npv_above_zero, language)
