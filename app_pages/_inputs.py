@@ -17,6 +17,7 @@ import streamlit as st
 
 from app_pages import _address
 from app_pages import _format as fmt
+from app_pages._turns import aside
 from calculators import link, views
 from calculators.catalog import Catalog
 from calculators.numbers import money, tokens
@@ -639,6 +640,7 @@ def remembered(name: str, asked: object, make: Callable[[], Any]) -> Any:
     key = f"_remembered_{name}"
     kept = st.session_state.get(key)
     if kept is None or kept[0] != asked:
-        kept = (asked, make())
+        with aside():
+            kept = (asked, make())
         st.session_state[key] = kept
     return kept[1]

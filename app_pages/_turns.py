@@ -7,10 +7,22 @@ core was used and an answer took 6 s. With two runs at a time all of it is used 
 
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 TURN: Final = threading.BoundedSemaphore(2)
-"""Held by a run from its first input to the end of its page. Two, so that reading a large file holds up nobody."""
+"""Held by a run from its first input to the end of its page."""
 
 sys.setswitchinterval(0.02)
 """Seconds that a thread may compute while another waits: long enough to send an answer's parts together."""
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Let others run while this run does something long, such as reading a large file; then wait for a turn again."""
+    TURN.release()
+    try:
+        yield
+    finally:
+        TURN.acquire()

@@ -21,7 +21,7 @@ from app_pages import _page as parts
 from app_pages import _session
 from app_pages._charts import WORDS, level_names
 from app_pages._session import send_theme_as_made
-from app_pages._turns import TURN
+from app_pages._turns import TURN, aside
 from calculators import link
 from calculators.catalog import load_catalog
 from calculators.report import build_report, to_json
@@ -517,3 +517,15 @@ def test_a_run_waits_for_its_turn() -> None:
     runner.join(timeout=60)
     assert not runner.is_alive()
     assert at.slider(key="utilization").value == 0.5
+
+
+def test_a_long_file_is_read_beside_the_turns() -> None:
+    with TURN:
+        assert free_turns() == 1
+        with aside():
+            assert free_turns() == 2
+        assert free_turns() == 1
+        with pytest.raises(ValueError, match="no such file"), aside():
+            raise ValueError("no such file")
+        assert free_turns() == 1
+    assert free_turns() == 2
