@@ -6,6 +6,7 @@ import streamlit as st
 
 from app_pages import _inputs as inputs
 from app_pages._charts import STYLE
+from app_pages._logs import hide_values
 from app_pages._navigation import pages
 from app_pages._session import keep_what_is_loaded, look_up_one, send_theme_as_made, share_options
 from app_pages._sockets import send_at_once
@@ -16,6 +17,7 @@ from calculators.catalog import load_catalog
 ICON = Path(__file__).parent / "app_pages" / "icon.svg"
 
 st.set_page_config(page_title="Self-hosting economics", page_icon=str(ICON), layout="wide")
+hide_values()
 send_at_once()
 look_up_one()
 share_options()

@@ -1,6 +1,7 @@
 """Every page through AppTest: defaults, presets, junk, invalid values; one clear sentence, never a traceback."""
 
 import json
+import logging
 import re
 import threading
 import tomllib
@@ -529,3 +530,28 @@ def test_a_long_file_is_read_beside_the_turns() -> None:
             raise ValueError("no such file")
         assert free_turns() == 1
     assert free_turns() == 2
+
+
+def test_a_fault_is_logged_with_its_place_and_kind_but_without_what_was_typed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    at = start()
+    typed = f"{95_123:,} USD"
+
+    def fail(*_: object) -> None:
+        try:
+            float(typed)
+        except ValueError as error:
+            raise RuntimeError(f"somebody typed {typed}") from error
+
+    monkeypatch.setattr(inputs, "draw", fail)
+    assert at.run().exception
+    assert "Uncaught app execution" in caplog.text
+    assert "RuntimeError" in caplog.text
+    assert "ValueError" in caplog.text
+    assert "in fail" in caplog.text
+    assert typed not in caplog.text
+    assert "could not convert" not in caplog.text
+    caplog.clear()
+    logging.getLogger("streamlit.any").warning("it failed: %s", ValueError(typed))
+    assert caplog.messages == ["it failed: ValueError"]
