@@ -110,7 +110,12 @@ def idle(page: Page) -> None:
 def set_input(page: Page, key: str, text: str) -> None:
     field = page.locator(f".st-key-{key} input").first
     if not field.count():
-        page.get_by_role("button", name=text_of(f"group.{SPECS[key].group}", "en"), exact=True).click()
+        group = page.get_by_role("button", name=text_of(f"group.{SPECS[key].group}", "en"), exact=True)
+        # While the browser looks for another process its inputs are disabled. playwright then tries to click again and
+        # again, each time scrolling the button to another edge, and at an edge the button moves when it gets the focus:
+        # the pointer is let go over another place and nothing is clicked.
+        expect(group).to_be_enabled(timeout=30_000)
+        group.click()
     field.fill(text)
     field.press("Enter")
     page.wait_for_function("key => location.search.includes(key + '=')", arg=key, timeout=30_000)
