@@ -190,7 +190,9 @@ def guide(state: State) -> None:
                 st.text_input(
                     text(f"guide.{name}", state.language), key=f"_guide_{name}", placeholder=GUIDE_EXAMPLES[name]
                 )
-    st.button(text("guide.apply", state.language), key="_guide_apply", on_click=_answer_guide)
+    with st.container(horizontal=True):
+        button(text("guide.apply", state.language), _answer_guide, "_guide_apply", type="primary")
+        button(text("guide.dismiss", state.language), dismiss_guide, "_dismiss_guide", type="tertiary")
 
 
 def _answer_guide() -> None:

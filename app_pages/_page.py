@@ -64,6 +64,14 @@ def cards(rows: Sequence[tuple[str, str, str, str]]) -> None:
         )
 
 
+def tabs(parts: Mapping[str, Callable[[], None]], key: str) -> None:
+    """Parts of a page in tabs, by the key of their name; only the open one is drawn."""
+    for tab, draw in zip(st.tabs([t(name) for name in parts], key=key, on_change="rerun"), parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
+
+
 def finding(words: str, note: str = "") -> None:
     """A chart's title: what it finds, and one line of how to read it."""
     # one element: each costs a third of a millisecond of the server
@@ -203,14 +211,14 @@ def _later(make: Callable[..., bytes], *args: Any) -> Callable[[], bytes]:
 
 
 def share_and_downloads(report: Report, language: Language) -> None:
-    """The full link, and the files; a file is made when it is asked for."""
+    """The files and the full link, in a box; a file is made when it is asked for."""
+    with st.popover(t("share.title"), icon=":material/ios_share:", key="_share", on_change="rerun") as box:
+        pass
+    if not box.open:
+        return
     from calculators import exports
 
-    with st.container(horizontal=True, key="take_away"):
-        with st.popover(t("share.title"), icon=":material/link:", key="_share", on_change="rerun") as box:
-            if box.open:
-                st.markdown(t("share.what", release=report.release))
-                st.code(permalink(report), language=None, wrap_lines=True)
+    with box:
         files = (
             ("csv", exports.csv_bytes, (report,), "text/csv", "csv"),
             ("cash_flow", exports.cash_flow_csv_bytes, (report,), "text/csv", "csv"),
@@ -226,7 +234,10 @@ def share_and_downloads(report: Report, language: Language) -> None:
                 key=f"_download_{name}",
                 on_click="ignore",
                 icon=":material/download:",
+                width="stretch",
             )
+        st.markdown(t("share.what", release=report.release))
+        st.code(permalink(report), language=None)
 
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

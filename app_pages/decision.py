@@ -141,12 +141,9 @@ def cost_curve(curve: views.CostCurve) -> None:
 
 def first_visit() -> None:
     """Three questions for those who come without a scenario; the answer stands above them already."""
-    with st.container(horizontal=True, vertical_alignment="center", key="first_visit"):
-        st.markdown(t("guide.hint"), width="content")
-        with st.popover(t("guide.start"), key="guide", on_change="rerun") as box:
-            if box.open:
-                inputs.guide(state)
-        inputs.button(t("guide.dismiss"), inputs.dismiss_guide, "_dismiss_guide", type="tertiary")
+    with st.popover(t("guide.start"), key="guide", on_change="rerun") as box:
+        if box.open:
+            inputs.guide(state)
 
 
 verdict()

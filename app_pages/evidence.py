@@ -127,9 +127,7 @@ def library() -> None:
 
 st.title(t("evidence_page.title"))
 st.markdown(fmt.escape(t("evidence_page.intro", release=state.catalog.release, n=f"{standing.unseen()[0]:,}")))
-parts = {"measured": validation, "examples": calculations, "figures": library}
-names = [t(f"evidence_page.{name}") for name in parts]
-for tab, draw in zip(st.tabs(names, key="_evidence_tabs", on_change="rerun"), parts.values(), strict=True):
-    if tab.open:
-        with tab:
-            draw()
+page.tabs(
+    {"evidence_page.measured": validation, "evidence_page.examples": calculations, "evidence_page.figures": library},
+    "_evidence_tabs",
+)

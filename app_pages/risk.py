@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -455,7 +456,6 @@ def cell(condition: Condition) -> str:
 def what_must_be_true(payback: Conditions, npv: Conditions) -> None:
     """Every input alone: now, for the wanted payback, for an NPV of 0."""
     wanted = fmt.days_or_never(payback.target_days, language)
-    st.subheader(t("risk.must"), anchor=False)
     st.caption(t("risk.must_note", days=wanted))
     first = t("risk.must_saving") if payback.target == "saving" else t("risk.must_payback", days=wanted)
     head = (t("risk.must_input"), t("risk.must_now"), first, t("risk.must_npv"))
@@ -471,34 +471,52 @@ def what_must_be_true(payback: Conditions, npv: Conditions) -> None:
     st.markdown("\n".join(rows).replace("USD/", "USD/\u200b").replace("kW-", "kW-\u200b"))
 
 
+def drivers(u: Uncertainty) -> None:
+    """How far each input moves the result, beside the result of all together."""
+    # without a single payback in time a distribution of it would be an empty chart
+    if bought and u.probability_pays_back == 0:
+        tornado(u)
+        return
+    left, right = st.columns(2)
+    with left:
+        tornado(u)
+    with right:
+        (distribution if bought else npv_distribution)(u)
+
+
+def together(u: Uncertainty) -> None:
+    """The two inputs that nobody knows, against each other, and by when the money is back."""
+    field = frontier(report.inputs, report.result, points=33)
+    if not bought or u.probability_pays_back == 0:
+        price_and_load(field)
+        return
+    left, right = st.columns(2)
+    with left:
+        price_and_load(field)
+    with right:
+        paid_back(u)
+
+
+def alone() -> None:
+    """What each input alone would have to be."""
+    what_must_be_true(
+        conditions(report.resolved, report.result, "payback"), conditions(report.resolved, report.result, "npv")
+    )
+
+
 unsure = report.uncertainty
 if unsure is None:
     st.info(fmt.escape(t("risk.none", reason=report.sentences(language)[0])))
 else:
     answer(unsure)
     page.tables()
-    left, right = st.columns(2)
-    with left:
-        tornado(unsure)
-    # without a single payback in time a distribution of it would be an empty chart
-    some = bought and unsure.probability_pays_back > 0
-    with right:
-        if not bought:
-            npv_distribution(unsure)
-        elif some:
-            distribution(unsure)
-        else:
-            price_and_load(frontier(report.inputs, report.result, points=33))
-    if not bought:
-        price_and_load(frontier(report.inputs, report.result, points=33))
-    if some:
-        left, right = st.columns(2)
-        with left:
-            price_and_load(frontier(report.inputs, report.result, points=33))
-        with right:
-            paid_back(unsure)
-    what_must_be_true(
-        conditions(report.resolved, report.result, "payback"), conditions(report.resolved, report.result, "npv")
+    page.tabs(
+        {
+            "risk.tab_drivers": partial(drivers, unsure),
+            "risk.tab_frontier": partial(together, unsure),
+            "risk.must": alone,
+        },
+        "_risk_tabs",
     )
     st.caption(fmt.escape(t("risk.method", draws=f"{unsure.draws:,}", seed=unsure.seed)))
 page.notes(report)

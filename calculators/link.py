@@ -6,6 +6,7 @@ fields and defaults, ``release`` the release of data/, ``pins`` the catalogue fi
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -55,6 +56,7 @@ def changed(scenario: Scenario) -> dict[str, str]:
     return {n: _text(getattr(scenario, n)) for n, spec in SPECS.items() if getattr(scenario, n) != spec.default}
 
 
+@lru_cache(maxsize=1024)  # a page reads sixty texts on every change, all but one as before
 def read_value(name: str, text: str) -> object:
     """Read the text of a field as its type; raises NotANumberError with one sentence for a number that is none.
 

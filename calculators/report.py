@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from calculators.breakeven import BreakEven, break_even
-from calculators.cashflow import NEAR, Flow, FlowTerms, Schedule, irr_per_year, schedule
+from calculators.cashflow import NEAR, Flow, FlowTerms, Schedule, irr_per_year, schedule, settle
 from calculators.catalog import Catalog
 from calculators.evaluate import Inputs, Result, evaluate, moved, site_inputs
 from calculators.hybrid import HybridCurve, hybrid_curve
@@ -96,19 +96,12 @@ class Sections(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class Report:
-    """A scenario with everything that was found out about it (all numbers scalars)."""
+    """A scenario with everything that is found out about it (all numbers scalars), each part when it is asked for."""
 
     scenario: Scenario
     resolved: Resolved
     result: Result
-    even: BreakEven
     hybrid: HybridCurve | None
-    status: str | None
-    days: float | None
-    reason: str
-    alternative_status: str | None
-    alternative_days: float | None
-    alternative_reason: str
     release: str
     auto: bool
     catalog: Catalog = field(repr=False, compare=False)
@@ -118,6 +111,64 @@ class Report:
     def inputs(self) -> Inputs:
         """The numbers that were evaluated."""
         return self.resolved.inputs
+
+    @cached_property
+    def even(self) -> BreakEven:
+        """Where the scenario breaks even."""
+        return break_even(self.inputs, self.result)
+
+    @cached_property
+    def _payback(self) -> tuple[str | None, float | None]:
+        return self._payback_of(self.result.flow, self.result.baseline_usd_per_request)
+
+    @cached_property
+    def _alternative_payback(self) -> tuple[str | None, float | None]:
+        return self._payback_of(self.result.alternative_flow, self.result.alternative_usd_per_request)
+
+    def _payback_of(self, flow: Flow, usd_per_request: Any) -> tuple[str | None, float | None]:
+        if "payback_months" not in vars(flow):
+            settle((self.result.flow, self.result.alternative_flow))
+        fee = float(self.result.licence_usd_per_month)  # unknown where it is a share of a price that is
+        known = math.isfinite(float(usd_per_request) + fee)
+        return payback_of(self.result, flow, priced=known, horizon_months=self.scenario.horizon_months)
+
+    @property
+    def status(self) -> str | None:
+        """Whether it pays back against today's offer: pays_back, never, ...; None = nothing can be told."""
+        return self._payback[0]
+
+    @property
+    def days(self) -> float | None:
+        """Payback against today's offer in days, or None."""
+        return self._payback[1]
+
+    @cached_property
+    def reason(self) -> str:
+        """Why, against today's offer, in one sentence."""
+        result = self.result
+        usd = float(result.baseline_usd_per_request)
+        offer = self.resolved.baseline.id
+        return reason_text(self.resolved, result, result.flow, self.status, self.days, offer, usd, auto=self.auto)
+
+    @property
+    def alternative_status(self) -> str | None:
+        """Whether it pays back against the serverless alternative; None = nothing can be told."""
+        return self._alternative_payback[0]
+
+    @property
+    def alternative_days(self) -> float | None:
+        """Payback against the serverless alternative in days, or None."""
+        return self._alternative_payback[1]
+
+    @cached_property
+    def alternative_reason(self) -> str:
+        """Why, against the serverless alternative, in one sentence."""
+        if self.resolved.alternative is None:
+            return "No serverless offer of these weights is known."
+        result = self.result
+        usd = float(result.alternative_usd_per_request)
+        status, days, offer = self.alternative_status, self.alternative_days, self.resolved.alternative.id
+        return reason_text(self.resolved, result, result.alternative_flow, status, days, offer, usd, auto=self.auto)
 
     @property
     def evidence(self) -> str:
@@ -230,34 +281,11 @@ def build_report(
         # an older link's throughput, through the factor that every question about throughput uses
         resolved = replace(resolved, inputs=moved(resolved.inputs, throughput_factor=pinned[RATE_PIN] / rate))
         result = evaluate(resolved.inputs, sizing=result.sizing)
-    even = break_even(resolved.inputs, result)
-    told = []
-    horizon = scenario.horizon_months
-    alternative_id = resolved.alternative.id if resolved.alternative else ""
-    fee = float(result.licence_usd_per_month)  # unknown where it is a share of a price that is
-    for flow, usd, offer in (
-        (result.flow, float(result.baseline_usd_per_request), resolved.baseline.id),
-        (result.alternative_flow, float(result.alternative_usd_per_request), alternative_id),
-    ):
-        status, days = payback_of(result, flow, priced=math.isfinite(usd + fee), horizon_months=horizon)
-        reason = (
-            "No serverless offer of these weights is known."
-            if not offer
-            else reason_text(resolved, result, flow, status, days, offer, usd, auto=auto)
-        )
-        told.append((status, days, reason))
     return Report(
         scenario=scenario,
         resolved=resolved,
         result=result,
-        even=even,
         hybrid=hybrid,
-        status=told[0][0],
-        days=told[0][1],
-        reason=told[0][2],
-        alternative_status=told[1][0],
-        alternative_days=told[1][1],
-        alternative_reason=told[1][2],
         release=catalog.release,
         auto=auto,
         catalog=catalog,
@@ -472,7 +500,6 @@ def _sections(report: Report) -> Sections:
     tokens_per_request = float(np.asarray(i.input_tokens)) + float(np.asarray(i.output_tokens))
     # 'fill' has as much demand as the machines serve: nothing is known of it where nothing is known of them
     counted = known or i.demand != "fill"
-    even = report.even
     self_host: dict[str, Callable[[], Any]] = {
         "capex_usd": lambda: number(r.ownership.capex_usd),
         "opex_usd_per_month": lambda: number(r.opex_usd_per_month),
@@ -546,12 +573,12 @@ def _sections(report: Report) -> Sections:
                 report.alternative_saving_usd_per_month,
             ),
             "break_even": lambda: {
-                "tokens_per_month": number(even.tokens_per_month),
-                "utilization": number(even.utilization),
-                "api_usd_per_month": number(even.api_usd_per_month),
-                "api_usd_per_mtok": number(even.api_usd_per_mtok),
-                "hardware_usd": number(even.hardware_usd),
-                "reachable": even.reachable,
+                "tokens_per_month": number(report.even.tokens_per_month),
+                "utilization": number(report.even.utilization),
+                "api_usd_per_month": number(report.even.api_usd_per_month),
+                "api_usd_per_mtok": number(report.even.api_usd_per_mtok),
+                "hardware_usd": number(report.even.hardware_usd),
+                "reachable": report.even.reachable,
             },
             "uncertainty": lambda: NO_UNCERTAINTY if report.uncertainty is None else report.uncertainty.to_json(),
             "warnings": lambda: _warnings(report),

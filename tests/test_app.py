@@ -292,11 +292,38 @@ def test_first_visit_asks_three_questions_and_blocks_nothing() -> None:
     at.button(key="_guide_apply").click().run()
     expected = Scenario(system="mi355x-8", demand="spend", demand_usd_per_month=95_000)
     assert plain(at.title[0].value) == build_report(expected, load_catalog()).sentences()[0]
-    assert "_dismiss_guide" not in [b.key for b in at.button]
+    assert "guide" not in boxes(at)
+
+
+def boxes(at: AppTest) -> list[str]:
+    """Keys of the boxes that open below a button."""
+    return [box.proto.id.rsplit("-", 1)[-1] for box in at.get("popover")]
+
+
+def test_the_questions_of_a_first_visit_can_be_put_away() -> None:
+    at = start()
+    assert "guide" in boxes(at)
+    assert "_guide_apply" not in [b.key for b in at.button], "a closed box is not drawn"
+    at.session_state["guide"] = True
+    at.run()
+    at.button(key="_dismiss_guide").click().run()
+    assert "guide" not in boxes(at)
+    assert plain(at.title[0].value) == DEFAULT_VERDICT
 
 
 def test_a_visit_with_a_scenario_is_not_a_first_visit() -> None:
-    assert "_dismiss_guide" not in [b.key for b in start(utilization="0.5").button]
+    assert "guide" not in boxes(start(utilization="0.5"))
+
+
+def test_link_and_files_stand_in_a_box() -> None:
+    at = start()
+    assert "_share" in boxes(at)
+    assert not at.get("download_button")
+    at.session_state["_share"] = True
+    at.run()
+    assert [b.proto.id.rsplit("_download_", 1)[-1] for b in at.get("download_button")] == [
+        "csv", "cash_flow", "workbook", "html",
+    ]  # fmt: skip
 
 
 def test_language_follows_the_choice() -> None:
@@ -416,12 +443,23 @@ CHART_CASES: tuple[dict[str, str], ...] = (
 )
 
 
+def charts_of(name: str, case: dict[str, str]) -> list[Any]:
+    """All charts of a page, of each of its tabs."""
+    at = start(name, **case)
+    labels = [tab.label for tab in at.tabs]
+    found = list(at.get("plotly_chart"))
+    for label in labels[1:]:
+        at.session_state[f"_{name}_tabs"] = label
+        found += at.run().get("plotly_chart")
+    return found
+
+
 @pytest.mark.parametrize("name", [*OWN_PAGES, "risk", "claims", "evidence"])
 def test_plotly_accepts_every_chart(name: str) -> None:
     """The pages write plotly's data directly: here plotly checks each property and value."""
     drawn = 0
     for case in CHART_CASES:
-        for chart in start(name, **case).get("plotly_chart"):
+        for chart in charts_of(name, case):
             spec = json.loads(chart.proto.spec)
             figure = go.Figure(spec)
             assert figure.layout.font.color == WORDS, "the page puts its text colour there"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.test_risk_pages import page, words
+from tests.test_risk_pages import open_tab, page, words
 
 
 def told(name: str, **query: str) -> str:
@@ -46,7 +46,7 @@ def test_costs_rank_the_ways_where_all_have_a_price() -> None:
 )
 def test_the_title_of_the_frontier_agrees_with_its_chart(query: dict[str, str], needed: str) -> None:
     # 24,716 of 125,819 USD that full machines would serve are 19.6 %, the rent's 52,094 are 41.4 % (test_breakeven)
-    shown = told("risk", **query)
+    shown = words(open_tab(page("risk", **query), "risk", "risk.tab_frontier"))
     assert f"At today's price trend it needs {needed} of the capacity" in shown
     assert "no load" not in shown
 
@@ -60,8 +60,9 @@ def test_rent_has_a_risk_page_without_paybacks(lang: str, utilization: str) -> N
         assert word not in shown
     assert len(at.metric) == 4
     drawn = charts(at)
-    # tornado of the NPV, histogram of the NPV, frontier of the NPV
-    assert len(drawn) == 3
+    # tornado of the NPV, histogram of the NPV; in the next tab the NPV over price and load
+    assert len(drawn) == 2
+    assert len(charts(open_tab(at, "risk", "risk.tab_frontier", lang))) == 1
     shares = drawn["1"]["data"][0]["y"]
     assert len(list(shares)) > 1 or isinstance(shares, dict)
     if lang == "en":

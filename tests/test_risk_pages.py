@@ -28,6 +28,17 @@ def page(name: str, **query: str) -> AppTest:
     return at
 
 
+def open_tab(at: AppTest, page_name: str, name: str, lang: str = "en") -> AppTest:
+    """Open a tab of a page by the key of its name, as a click does; the other tabs are not drawn then."""
+    at.session_state[f"_{page_name}_tabs"] = catalogue()[name][lang]
+    at.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+RISK_TABS = ("risk.tab_drivers", "risk.tab_frontier", "risk.must")
+
+
 def words(at: AppTest) -> str:
     return "\n".join(str(m.value) for m in at.main.markdown).replace("\\", "")
 
@@ -49,16 +60,23 @@ def words(at: AppTest) -> str:
 )
 def test_risk_page_in_every_state(query: dict[str, str], lang: str) -> None:
     at = page("risk", lang=lang, **query)
-    told = words(at)
-    assert "nan" not in told.lower()
-    assert "inf" not in re.sub(r"info\w*", "", told.lower())
     report = build_report(parse(list(query.items())).scenario, load_catalog())
     if report.uncertainty is None:
         assert at.info
         assert not at.metric
-    else:
+        assert not at.tabs
+        return
+    assert [tab.label for tab in at.tabs] == [catalogue()[name][lang] for name in RISK_TABS]
+    shown = []
+    for name in RISK_TABS:
+        told = words(open_tab(at, "risk", name, lang))
+        assert "nan" not in told.lower()
+        assert "inf" not in re.sub(r"info\w*", "", told.lower())
         assert len(at.metric) == 4
-        assert "|" in told
+        shown.append((len(at.get("plotly_chart")), "|" in told))
+    never = not report.uncertainty.probability_pays_back
+    bought = query.get("acquisition") != "rent"
+    assert shown == [(1 if bought and never else 2, False), (2 if bought and not never else 1, False), (0, True)]
 
 
 def test_the_probability_on_the_page_is_the_reports() -> None:
@@ -71,7 +89,7 @@ def test_the_probability_on_the_page_is_the_reports() -> None:
 
 
 def test_a_link_of_what_must_be_true_opens_the_scenario_that_has_it() -> None:
-    at = page("risk", target_payback_days="300")
+    at = open_tab(page("risk", target_payback_days="300"), "risk", "risk.must")
     links = re.findall(r"\]\(\?([^)]+)\)", words(at))
     assert len(links) > 10
     first = link.parse(links[0])
@@ -105,8 +123,7 @@ def figures_of(lang: str) -> AppTest:
     """The Evidence page with the tab of every figure open."""
     at = page("evidence", lang=lang)
     assert not [t for t in at.text_input if t.key == "_evidence_search"], "a closed tab is not drawn"
-    at.session_state["_evidence_tabs"] = catalogue()["evidence_page.figures"][lang]
-    return at.run()
+    return open_tab(at, "evidence", "evidence_page.figures", lang)
 
 
 def test_evidence_page_opens_its_first_tab_in_another_language() -> None:
@@ -119,10 +136,7 @@ def test_evidence_page_opens_its_first_tab_in_another_language() -> None:
 
 
 def test_evidence_page_shows_published_numbers_beside_recomputed_ones() -> None:
-    at = page("evidence")
-    at.session_state["_evidence_tabs"] = catalogue()["evidence_page.examples"]["en"]
-    at.run()
-    assert not at.exception
+    at = open_tab(page("evidence"), "evidence", "evidence_page.examples")
     rows = [row for example in worked_examples(load_catalog()) for row in example.rows]
     good = sum(row.reproduces for row in rows)
     assert any(f"{good} of {len(rows)} published numbers" in c.value for c in at.caption)

@@ -211,6 +211,10 @@ def test_pages_draw_their_charts_under_the_policy_and_ask_no_other_host(
 def download_all(page: Page) -> dict[str, bytes]:
     """What each download button of the page gives."""
     files: dict[str, bytes] = {}
+    box = page.get_by_role("button", name=text_of("share.title", "en"))
+    if box.count():
+        box.click()
+        expect(page.locator("[data-testid='stDownloadButton'] button").first).to_be_visible(timeout=30_000)
     buttons = page.locator("[data-testid='stDownloadButton'] button")
     for number in range(buttons.count()):
         if not buttons.nth(number).is_visible():

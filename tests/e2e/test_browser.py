@@ -49,7 +49,7 @@ def test_utilization_by_keyboard_moves_the_verdict_and_the_link_shows_the_same_e
     assert parameters(first.page.url) == {"utilization": "0.62"}
     assert first.history == entries
 
-    first.page.get_by_role("button", name="Share").click()
+    first.page.get_by_role("button", name="Share and download").click()
     shared = first.page.get_by_test_id("stCode").inner_text().replace("\n", "")
     assert shared.startswith(f"{first.url}/?v=1&release=")
     for address in (first.page.url, shared):
@@ -134,6 +134,7 @@ def test_downloads_hold_what_the_page_shows(visit: Visit) -> None:
     visitor = visit()
     visitor.open("?utilization=0.6")
     report = build_report(Scenario(utilization=0.6), load_catalog())
+    visitor.page.get_by_role("button", name="Share and download").click()
 
     def fetch(name: str) -> bytes:
         with visitor.page.expect_download() as waiting:
@@ -231,7 +232,7 @@ def test_first_visit_by_keyboard_alone(visit: Visit) -> None:
     visitor = visit()
     visitor.open()
     page = visitor.page
-    start = page.get_by_role("button", name="Answer three questions")
+    start = page.get_by_role("button", name="This is an example: make it your case")
     for _ in range(120):
         if start.evaluate("e => e === document.activeElement || e.contains(document.activeElement)"):
             break
@@ -312,3 +313,20 @@ def test_every_chart_has_a_name_and_a_table(visit: Visit, page: str) -> None:
     if page != "machines":  # its table stands open below the chart
         visitor.page.get_by_text("Charts as tables, too").click()
         expect(visitor.page.get_by_test_id("stDataFrame").first).to_be_visible()
+
+
+def test_a_tab_stays_open_while_inputs_change_and_its_answer_follows(visit: Visit) -> None:
+    visitor = visit()
+    visitor.open("risk?utilization=0.5", charts=2)
+    visitor.page.get_by_role("tab", name="What must be true").click()
+    table = visitor.page.get_by_test_id("stMain").get_by_role("table")
+    expect(table.get_by_role("row", name="Utilization").get_by_role("cell").nth(1)).to_have_text("50.0 %")
+    slider = visitor.page.get_by_role("slider", name="Utilization")
+    slider.focus()
+    visitor.page.keyboard.press("ArrowRight")
+    expect(table.get_by_role("row", name="Utilization").get_by_role("cell").nth(1)).to_have_text("51.0 %")
+    assert visitor.page.locator(".js-plotly-plot").count() == 0
+    visitor.page.get_by_role("tab", name="Price, load and time").click()
+    expect(visitor.page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(visitor.page.get_by_role("table")).to_have_count(0)
+    assert not visitor.errors
