@@ -2,10 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from calculators.numbers import money, plain, share, three_digits, tokens
 from calculators.texts import Language, duration_text, months_text, text
+from calculators.uncertainty import Quantiles
 from calculators.views import Option
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]$<>#~:|])")
@@ -65,11 +66,11 @@ def payback(status: str | None, days: float | None, language: Language) -> str:
     return text(f"payback.{status}", language)
 
 
-def band(days: Mapping[str, float | None] | None, language: Language) -> str:
-    """'likely 206 days to 364 days' from 10th and 90th percentile; None in one of them is never."""
+def band(days: Quantiles | None, language: Language) -> str:
+    """'likely 206 days to 364 days' from 10th and 90th percentile, of which infinity is never."""
     if days is None:
         return unknown(language)
-    low, high = (days_or_never(float("inf") if days[p] is None else float(days[p]), language) for p in ("p10", "p90"))
+    low, high = days_or_never(days.p10, language), days_or_never(days.p90, language)
     if low == high:
         return text("metric.band_one", language, value=low)
     return text("metric.band", language, low=low, high=high)

@@ -36,6 +36,7 @@ def verdict() -> None:
 
 def figures() -> None:
     """Four figures, each with a line that compares and its parts in the help."""
+    unsure = report.uncertainty
     capacity, even, host, served = data["capacity"], data["break_even"], data["self_host"], data["served"]
     cards = (
         (
@@ -61,7 +62,7 @@ def figures() -> None:
         (
             "payback",
             fmt.payback(report.status, report.days, language),
-            {"band": fmt.band(data["uncertainty"]["payback_days"], language)},
+            {"band": fmt.band(unsure.payback_days if unsure else None, language)},
             {
                 "capex": fmt.usd(host["capex_usd"], language),
                 "saving": fmt.usd(report.saving_usd_per_month, language),

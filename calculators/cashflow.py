@@ -207,8 +207,10 @@ class Flow:
 
     @cached_property
     def _first_value(self) -> Array:
-        """API value, less licence, of the requests served in month 0."""
-        return self.terms.value_usd(np.zeros(1))[..., 0]
+        """API value, less licence, of the requests served in month 0, whose price level is 1."""
+        terms = self.terms
+        worth = terms.api_usd_per_request - terms.licence_usd_per_request
+        return np.asarray(worth * terms.served_requests(np.zeros(1))[..., 0])
 
     @cached_property
     def first_saving_usd(self) -> Array:
@@ -419,24 +421,28 @@ def _geometric_payback(terms: FlowTerms, value: Array, cumulative: Array, begin:
     ratio = np.where(falls, running / np.where(falls, value, 1.0), 1.0)
     paying = np.floor(np.divide(np.log(ratio), np.where(falls, level, -1.0))) + 1.0
     high = np.maximum(np.where(falls, np.minimum(most, paying), most), 0.0)
-    reached = after(high) >= -slack
-    low = np.zeros_like(high)
+    at = after(high)
+    reached = at >= -slack
+    low, before = np.zeros_like(high), np.broadcast_to(cumulative, high.shape)
     # Newton's method between the months says which month it is; the two whole months around it are then tried
     saving = value - running
-    with np.errstate(over="ignore", invalid="ignore"):  # a wild guess is no harm: it is only tried
-        near = np.divide(-cumulative, saving, out=np.array(high), where=(saving > 0) & (high > 0))
+    # a wild guess is no harm: it is only tried; dividing where asked for takes longer than dividing everywhere
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        near = np.where((saving > 0) & (high > 0), -cumulative / saving, high)
         for _ in range(_NEWTON_STEPS):
             near = np.minimum(np.maximum(near, 0.0), high)
             power = np.exp(rate * near)
             slope = scale * rate * power - cost
             gap = cumulative + scale * (power - 1.0) - cost * near
-            near = near - np.divide(gap, slope, out=np.zeros(near.shape), where=slope > 0)
+            near = near - np.where(slope > 0, gap / slope, 0.0)
     near = np.floor(near)
     for tried in (near, near + 1.0):
         middle = np.minimum(np.maximum(tried, low), high)
-        enough = after(middle) >= -slack
-        high = np.where(enough & (middle > low), middle, high)
-        low = np.where(enough, low, middle)
+        there = after(middle)
+        enough = there >= -slack
+        sooner = enough & (middle > low)
+        high, at = np.where(sooner, middle, high), np.where(sooner, there, at)
+        low, before = np.where(enough, low, middle), np.where(enough, before, there)
     # where that was not it, whole months are bisected
     left = np.flatnonzero(reached & (high - low > 1))
     if left.size:
@@ -444,7 +450,7 @@ def _geometric_payback(terms: FlowTerms, value: Array, cumulative: Array, begin:
         found = _bisect_months(*(np.broadcast_to(x, high.shape).ravel()[left] for x in parts))
         high = high.copy()
         high.flat[left] = found
-    before, at = after(high - 1.0), after(high)
+        before, at = after(high - 1.0), after(high)
     part = np.minimum(np.divide(-before, at - before, out=np.zeros(at.shape), where=at > before), 1.0)
     return np.where(reached & (high > 0), begin + high - 1.0 + part, np.inf)
 

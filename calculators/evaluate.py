@@ -4,16 +4,17 @@
 together. Nothing here knows a catalogue, a person or a page.
 """
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from calculators.cashflow import Flow, FlowTerms, evaluate_flow
-from calculators.ownership import Ownership, OwnershipCost, ownership_cost
+from calculators.ownership import CostLine, Ownership, OwnershipCost, ownership_cost
 from calculators.profile import FLAT
 from calculators.serverless import PriceNow, api_cost
 from calculators.sizing import Sizing, SizingInputs, size
@@ -21,6 +22,7 @@ from calculators.units import HOURS_PER_MONTH, SECONDS_PER_MONTH, TOKENS_PER_MTO
 
 Array = npt.NDArray[np.float64]
 Number = float | Array
+Record = TypeVar("Record", OwnershipCost, CostLine, FlowTerms, "Result")
 
 _STATIC = {"static": True}
 
@@ -365,3 +367,44 @@ def _demand_requests(kind: str, a: dict[str, Array], usd_per_request: Array) -> 
     amount, price = np.broadcast_arrays(amount, usd_per_request)
     requests: Array = np.divide(amount, price, out=np.zeros(price.shape), where=price > 0)
     return requests
+
+
+_SHARED = tuple(f.name for f in fields(Inputs) if f.metadata.get("static") and f.name != "sizing")
+"""Choices and prices that decisions must have in common to be evaluated at once."""
+
+
+def evaluate_each(cases: Sequence[Inputs]) -> list[Result]:
+    """Evaluate several decisions, each as `evaluate` does; at once where they differ in numbers and machines only.
+
+    A table of machines takes a fourth of the time so.
+
+    Args:
+        cases: inputs of one number each.
+    """
+    fits = [size_inputs(case) for case in cases]
+    alike = all(getattr(case, name) is getattr(cases[0], name) for case in cases for name in _SHARED)
+    if len(cases) < 2 or not alike:
+        return [evaluate(case, sizing=fit) for case, fit in zip(cases, fits, strict=True)]
+    numbers = [
+        {name: np.asarray(getattr(case, name), dtype=float).reshape(()) for name in NUMERIC_FIELDS} for case in cases
+    ]
+    stacked = moved(cases[0], **{name: np.array([a[name] for a in numbers]) for name in NUMERIC_FIELDS})
+    rates = np.array([float(fit.requests_per_s) for fit in fits])
+    together = evaluate(stacked, sizing=replace(fits[0], requests_per_s=rates))
+    together.usd_per_mtok  # noqa: B018 - what a table shows of each is found here, for all of them
+    found = []
+    for k, (case, fit, a) in enumerate(zip(cases, fits, numbers, strict=True)):
+        lines = tuple(_at(line, k) for line in together.ownership.lines)
+        own, terms = _at(together.ownership, k, lines=lines), _at(together.terms, k)
+        found.append(_at(together, k, sizing=fit, ownership=own, terms=terms, inputs=case, numbers=a))
+    return found
+
+
+def _at(record: Record, place: int, **others: Any) -> Record:
+    """A record of arrays at one place: arrays of shape (n,) give that number, ``others`` are put in, the rest stays."""
+    copied = copy(record)
+    for name, value in vars(record).items():
+        if isinstance(value, np.ndarray) and value.ndim:
+            vars(copied)[name] = np.asarray(value[place])
+    vars(copied).update(others)
+    return copied

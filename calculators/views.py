@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calculators.cashflow import settle
 from calculators.catalog import Catalog
-from calculators.evaluate import Result, evaluate, moved
+from calculators.evaluate import Result, evaluate, evaluate_each, moved
 from calculators.profile import used_share
 from calculators.records import Figure
 from calculators.report import Report
@@ -261,6 +261,8 @@ def machines(
         chosen: the report of the scenario, so that its row has the same figures (pins of a link included).
     """
     found: dict[str, tuple[Resolved, Result] | str] = {}
+    together: dict[str, Resolved] = {}
+    auto = scenario.system_count == "auto"
     # the alternative does not depend on the machine: found once
     known = chosen.resolved.alternative if chosen is not None else None
     shared = {} if known is None else {"alternative": known.id}
@@ -271,16 +273,21 @@ def machines(
         drop = {} if system_id == scenario.system else dict.fromkeys(MACHINE_FIELDS)
         asked = scenario.model_copy(update={"system": system_id, **shared, **drop})
         try:
-            found[system_id] = _settled(asked, catalog)
+            if auto:
+                found[system_id] = _settled(asked, catalog)
+            else:
+                together[system_id] = resolve(asked, catalog)
         except UnresolvedError as error:
             found[system_id] = str(error)
+    results = evaluate_each([resolved.inputs for resolved in together.values()])
+    found |= {name: (resolved, result) for (name, resolved), result in zip(together.items(), results, strict=True)}
     _settle_others(found.values(), chosen)
-    auto = scenario.system_count == "auto"
     return tuple(
         _unknown(system_id, catalog, answer)
         if isinstance(answer, str)
-        else option_of(catalog.systems[system_id].name, *answer, language, auto=auto)
-        for system_id, answer in found.items()
+        else option_of(system.name, *answer, language, auto=auto)
+        for system_id, system in catalog.systems.items()
+        for answer in (found[system_id],)
     )
 
 

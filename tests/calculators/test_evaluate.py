@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from calculators.catalog import load_catalog
-from calculators.evaluate import NUMERIC_FIELDS, Inputs, Result, evaluate, moved
+from calculators.evaluate import NUMERIC_FIELDS, Inputs, Result, evaluate, evaluate_each, moved
 from calculators.hybrid import hybrid_curve
 from calculators.resolve import resolve
 from calculators.scenario import Scenario
@@ -457,3 +457,66 @@ def test_moved_inputs_are_what_replace_makes_and_the_first_stay_as_they_were() -
     assert inputs.demand == "fill"
     with pytest.raises(TypeError, match="not an input: utilisation"):
         moved(inputs, utilisation=0.5)
+
+
+# Many decisions at once -----------------------------------------------------------------------------------------------
+
+SAME = (
+    "served_requests_per_month", "usd_per_month", "usd_per_mtok", "opex_usd_per_month", "licence_usd_per_month",
+    "demand_requests_per_month", "overflow_requests_per_month", "baseline_usd_per_month", "alternative_usd_per_month",
+    "saving_usd_per_month", "alternative_saving_usd_per_month", "capacity_tokens_per_month", "tokens_per_request",
+    "used_share_of_capacity",
+)  # fmt: skip
+
+
+def assert_same(found: Result, alone: Result) -> None:
+    for name in SAME:
+        a, b = np.asarray(getattr(found, name)), np.asarray(getattr(alone, name))
+        assert a.shape == b.shape == (), name
+        assert a == pytest.approx(float(b), rel=1e-12, nan_ok=True), name
+    assert found.sizing == alone.sizing
+    assert found.inputs == alone.inputs
+    for name in ("payback_months", "npv_usd", "final_usd", "discounted_payback_months", "cumulative_usd"):
+        for flow in ("flow", "alternative_flow"):
+            a, b = getattr(getattr(found, flow), name), getattr(getattr(alone, flow), name)
+            assert a == pytest.approx(b, rel=1e-9, abs=1e-6, nan_ok=True), (flow, name)
+    lines = [(line.name, line.formula, line.terms) for line in alone.ownership.lines]
+    assert [(line.name, line.formula, line.terms) for line in found.ownership.lines] == lines
+    amounts = [float(line.usd_per_month) for line in alone.ownership.lines]
+    assert [float(line.usd_per_month) for line in found.ownership.lines] == pytest.approx(amounts, rel=1e-12)
+    for name in ("capex_usd", "residual_usd", "principal_usd", "running_usd_per_month", "depreciation_usd_per_month"):
+        assert float(getattr(found.ownership, name)) == pytest.approx(float(getattr(alone.ownership, name)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"demand": "spend", "demand_usd_per_month": 60_000, "profile": "office-hours"},
+        {"acquisition": "loan", "facility": "own", "demand": "tokens", "demand_tokens_per_month": 30e9},
+        {"acquisition": "rent", "rented_hours_per_month": 300, "licence_share": 0.1},
+        {"system_count": 0},
+        {"utilization": 0},
+        {"demand": "seats", "demand_seats": 900, "demand_growth_per_year": 0.5, "api_price_change_per_year": -0.3},
+    ],
+    ids=str,
+)
+def test_each_of_many_machines_gets_what_it_gets_alone(values: dict[str, Any]) -> None:
+    machines = ("hgx-b300-8", "hgx-h200-8", "mi355x-8", "gb300-nvl72", "hgx-b200-8")
+    known = [name for name in machines if name in load_catalog().systems]
+    assert len(known) >= 4
+    price = {"rent_usd_per_accelerator_hour": 4.0} if values.get("acquisition") == "rent" else {}
+    cases = [
+        inputs_of(system=name, hardware_usd=100_000.0 * (k + 1), **price, **values) for k, name in enumerate(known)
+    ]
+    together = evaluate_each(cases)
+    assert all("usd_per_mtok" in vars(found) for found in together), "it was found for all of them at once"
+    for found, alone in zip(together, map(evaluate, cases), strict=True):
+        assert_same(found, alone)
+
+
+def test_decisions_that_share_no_choice_are_evaluated_one_by_one() -> None:
+    cases = [inputs_of(), inputs_of(acquisition="loan"), inputs_of(demand="spend", demand_usd_per_month=50_000)]
+    for found, alone in zip(evaluate_each(cases), map(evaluate, cases), strict=True):
+        assert_same(found, alone)
+    assert evaluate_each([]) == []

@@ -1,6 +1,5 @@
 """What pages show beside the report agrees with the report."""
 
-
 import numpy as np
 import pytest
 
