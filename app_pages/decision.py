@@ -1,5 +1,7 @@
 """Decision: does it pay back, when, against what; the first page."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app_pages import _charts as charts
@@ -7,7 +9,6 @@ from app_pages import _format as fmt
 from app_pages import _inputs as inputs
 from app_pages import _page as page
 from calculators import views
-from calculators.exports.months import Months, months
 from calculators.numbers import money, share, tokens
 from calculators.texts import months_text
 from calculators.uncertainty import cash_band
@@ -90,15 +91,15 @@ def figures() -> None:
     )
 
 
-def cash_flow(table: Months) -> None:
+def cash_flow(own: Sequence[float | None]) -> None:
     """Cumulative cash flow against both offers."""
-    own = table.columns["cumulative_usd"]
+    other = report.cumulative_usd(alternative=True)
     x = list(range(len(own)))
     fig = charts.figure(t("axis.month"), t("axis.cumulative_usd"), zero=False)
     offer = report.resolved.baseline.id
     lines = [(own, charts.API, offer)]
-    if table.alternative and report.resolved.alternative is not None:
-        lines.append((table.columns["alternative_cumulative_usd"], charts.ALTERNATIVE, report.resolved.alternative.id))
+    if other is not None and report.resolved.alternative is not None:
+        lines.append((other, charts.ALTERNATIVE, report.resolved.alternative.id))
     unsure, likely = report.uncertainty, t("chart.likely")
     band = None if unsure is None else cash_band(report.inputs, report.result, unsure.inputs)
     if band is not None:
@@ -151,13 +152,13 @@ verdict()
 figures()
 if state.first_visit:
     first_visit()
-table, curve = months(report), views.cost_curve(report)
-if table is not None or curve is not None:
+money_by_month, curve = report.cumulative_usd(), views.cost_curve(report)
+if money_by_month is not None or curve is not None:
     page.tables()
 with st.grid(2, min_column_width=400) as grid:
-    if table is not None:
+    if money_by_month is not None:
         with grid.cell():
-            cash_flow(table)
+            cash_flow(money_by_month)
     if curve is not None:
         with grid.cell():
             cost_curve(curve)

@@ -230,6 +230,18 @@ class Report:
             fragile=None if unsure is None else unsure.fragile(language),
         )
 
+    def cumulative_usd(self, alternative: bool = False) -> list[float | None] | None:
+        """Cumulative cash flow at the start and at the end of each month, None where nothing can be told.
+
+        Args:
+            alternative: against the serverless alternative instead of today's offer.
+        """
+        if (self.alternative_status if alternative else self.status) is None:
+            return None
+        flow = self.result.alternative_flow if alternative else self.result.flow
+        months = np.broadcast_to(flow.cumulative_usd, (self.scenario.horizon_months,)).tolist()
+        return [number(x) for x in (-float(flow.terms.capex_usd), *months)]
+
     def schedule(self) -> Schedule:
         """The cash flow by month."""
         return schedule(scalar_terms(self.result.terms))

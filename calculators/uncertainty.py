@@ -425,9 +425,12 @@ def draw(inputs: Sequence[Uncertain], count: int = DRAWS) -> dict[str, Array]:
 
 def _quantiles(sorted_values: Array) -> Quantiles:
     """Smallest value that at least 10, 50 and 90 % of the draws do not exceed (infinity is ordered, not averaged)."""
-    n = sorted_values.size
-    at = [float(sorted_values[max(math.ceil(p * n) - 1, 0)]) for p in (0.1, 0.5, 0.9)]
-    return Quantiles(*at)
+    return Quantiles(*(float(sorted_values[_place(p, sorted_values.size)]) for p in (0.1, 0.5, 0.9)))
+
+
+def _place(share: float, count: int) -> int:
+    """Where among ``count`` values in order the smallest stands that at least this share of them do not exceed."""
+    return max(math.ceil(share * count) - 1, 0)
 
 
 def outcomes(inputs: Inputs, result: Result, draws: Mapping[str, Array], count: int = DRAWS) -> tuple[Array, Array]:
@@ -471,8 +474,8 @@ def cash_band(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain], co
     flow = evaluate(moved(inputs, **drawn), sizing=result.sizing, extend=False).flow
     months = np.broadcast_to(flow.cumulative_usd, (count, flow.cumulative_usd.shape[-1]))
     start = np.broadcast_to(-np.asarray(flow.terms.capex_usd, dtype=float), (count,))
-    low, high = np.percentile(np.column_stack([start, months]), [10.0, 90.0], axis=0)
-    return low, high
+    ordered = np.sort(np.column_stack([start, months]), axis=0)
+    return ordered[_place(0.1, count)], ordered[_place(0.9, count)]
 
 
 def tornado(inputs: Inputs, result: Result, uncertain: Sequence[Uncertain]) -> tuple[Bar, ...]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from calculators.catalog import load_catalog
 from calculators.evaluate import evaluate
+from calculators.exports.months import months
 from calculators.link import parse
 from calculators.report import Report, build_report, cost_lines, jsonable, number, to_json, unit_of
 from calculators.scenario import Scenario
@@ -376,3 +377,28 @@ def test_jsonable_leaves_nothing_that_json_cannot_write() -> None:
 )
 def test_unit_of(name: str, unit: str) -> None:
     assert unit_of(name) == unit
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"acquisition": "loan", "api_price_change_per_year": -0.2},
+        {"demand": "spend", "demand_usd_per_month": 60_000, "demand_growth_per_year": 0.3, "horizon_months": 7},
+        {"acquisition": "rent"},
+        {"utilization": 0},
+        {"system": "hgx-h200-8"},
+    ],
+    ids=str,
+)
+def test_the_chart_of_the_cash_flow_has_the_numbers_of_its_table(values: dict[str, Any]) -> None:
+    report = report_of(**values)
+    table = months(report)
+    own, other = report.cumulative_usd(), report.cumulative_usd(alternative=True)
+    if table is None:
+        assert own is None
+        return
+    assert own == pytest.approx(table.columns["cumulative_usd"], rel=1e-12)
+    assert (other is not None) == table.alternative
+    if other is not None:
+        assert other == pytest.approx(table.columns["alternative_cumulative_usd"], rel=1e-12)
