@@ -1,7 +1,7 @@
 """Risk: how likely it pays back, what it hangs on, and what would have to be true."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -471,30 +471,30 @@ def what_must_be_true(payback: Conditions, npv: Conditions) -> None:
     st.markdown("\n".join(rows).replace("USD/", "USD/\u200b").replace("kW-", "kW-\u200b"))
 
 
+def beside(*parts: Callable[[], None]) -> None:
+    """Parts next to each other, below each other on a phone."""
+    for column, draw in zip(st.columns(len(parts)), parts, strict=True):
+        with column:
+            draw()
+
+
 def drivers(u: Uncertainty) -> None:
     """How far each input moves the result, beside the result of all together."""
-    # without a single payback in time a distribution of it would be an empty chart
-    if bought and u.probability_pays_back == 0:
+    if not bought:
+        beside(partial(tornado, u), partial(npv_distribution, u))
+    elif u.probability_pays_back > 0:
+        beside(partial(tornado, u), partial(distribution, u))
+    else:  # without a single payback in time a distribution of it would be an empty chart
         tornado(u)
-        return
-    left, right = st.columns(2)
-    with left:
-        tornado(u)
-    with right:
-        (distribution if bought else npv_distribution)(u)
 
 
 def together(u: Uncertainty) -> None:
     """The two inputs that nobody knows, against each other, and by when the money is back."""
     field = frontier(report.inputs, report.result, points=33)
-    if not bought or u.probability_pays_back == 0:
+    if bought and u.probability_pays_back > 0:
+        beside(partial(price_and_load, field), partial(paid_back, u))
+    else:
         price_and_load(field)
-        return
-    left, right = st.columns(2)
-    with left:
-        price_and_load(field)
-    with right:
-        paid_back(u)
 
 
 def alone() -> None:

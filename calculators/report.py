@@ -146,9 +146,7 @@ class Report:
     def reason(self) -> str:
         """Why, against today's offer, in one sentence."""
         result = self.result
-        usd = float(result.baseline_usd_per_request)
-        offer = self.resolved.baseline.id
-        return reason_text(self.resolved, result, result.flow, self.status, self.days, offer, usd, auto=self.auto)
+        return self._reason(result.flow, self._payback, self.resolved.baseline.id, result.baseline_usd_per_request)
 
     @property
     def alternative_status(self) -> str | None:
@@ -165,10 +163,12 @@ class Report:
         """Why, against the serverless alternative, in one sentence."""
         if self.resolved.alternative is None:
             return "No serverless offer of these weights is known."
-        result = self.result
-        usd = float(result.alternative_usd_per_request)
-        status, days, offer = self.alternative_status, self.alternative_days, self.resolved.alternative.id
-        return reason_text(self.resolved, result, result.alternative_flow, status, days, offer, usd, auto=self.auto)
+        usd, offer = self.result.alternative_usd_per_request, self.resolved.alternative.id
+        return self._reason(self.result.alternative_flow, self._alternative_payback, offer, usd)
+
+    def _reason(self, flow: Flow, payback: tuple[str | None, float | None], offer: str, usd_per_request: Any) -> str:
+        usd = float(usd_per_request)
+        return reason_text(self.resolved, self.result, flow, *payback, offer, usd, auto=self.auto)
 
     @property
     def evidence(self) -> str:
